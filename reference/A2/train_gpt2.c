@@ -855,19 +855,28 @@ int sample_mult(float* probabilities, int n, float coin) {
 // ----------------------------------------------------------------------------
 // training
 
-// the files of a run: the real GPT-2 where they have been downloaded, else what `make data` makes
+// what to train and on what: the real GPT-2 where it has been downloaded, else what `make data` makes
 typedef struct {
     const char *checkpoint, *train, *val, *tokenizer;
-} RunFiles;
+    int steps;
+    float learning_rate;
+} Run;
 
-static RunFiles find_files(const char* checkpoint) {
-    RunFiles real = {"gpt2_124M.bin", "dev/data/tinyshakespeare/tiny_shakespeare_train.bin",
-                     "dev/data/tinyshakespeare/tiny_shakespeare_val.bin", "gpt2_tokenizer.bin"};
-    RunFiles tiny = {"data/tiny_gpt2.bin", "data/tiny_train.bin", "data/tiny_val.bin", "data/tiny_tokenizer.bin"};
+static const Run real_run = {
+    "gpt2_124M.bin", "dev/data/tinyshakespeare/tiny_shakespeare_train.bin",
+    "dev/data/tinyshakespeare/tiny_shakespeare_val.bin", "gpt2_tokenizer.bin", 40, 1e-4f,
+};
+// the tiny model knows nothing yet: it learns from bigger steps, and more of them
+static const Run tiny_run = {
+    "data/tiny_gpt2.bin", "data/tiny_train.bin", "data/tiny_val.bin", "data/tiny_tokenizer.bin", 400, 3e-3f,
+};
+#define TINY_VOCAB_SIZE 257 // 256 bytes and <|endoftext|>
+
+static Run choose_run(const char* checkpoint) {
     if (checkpoint == NULL) {
-        if (access(real.checkpoint, R_OK) == 0) { return real; }
-        if (access(tiny.checkpoint, R_OK) == 0) { return tiny; }
-        printf("Error: neither %s nor %s is here. Run `make data` first.\n", real.checkpoint, tiny.checkpoint);
+        if (access(real_run.checkpoint, R_OK) == 0) { return real_run; }
+        if (access(tiny_run.checkpoint, R_OK) == 0) { return tiny_run; }
+        printf("Error: neither %s nor %s is here. Run `make data` first.\n", real_run.checkpoint, tiny_run.checkpoint);
         exit(1);
     }
     // a checkpoint by name: its vocabulary tells which tokens it was made for
@@ -875,9 +884,9 @@ static RunFiles find_files(const char* checkpoint) {
     int header[256];
     freadCheck(header, sizeof(int), 256, file);
     fcloseCheck(file);
-    RunFiles files = header[3] == 257 ? tiny : real;
-    files.checkpoint = checkpoint;
-    return files;
+    Run run = header[3] == TINY_VOCAB_SIZE ? tiny_run : real_run;
+    run.checkpoint = checkpoint;
+    return run;
 }
 
 // the mean loss over the first `batches` batches of the validation tokens
@@ -916,28 +925,28 @@ int main(int argc, char *argv[]) {
         printf("usage: %s [checkpoint]\n", argv[0]);
         return 2;
     }
-    RunFiles files = find_files(argc == 2 ? argv[1] : NULL);
+    Run run = choose_run(argc == 2 ? argv[1] : NULL);
     GPT2 model;
-    gpt2_build_from_checkpoint(&model, files.checkpoint);
+    gpt2_build_from_checkpoint(&model, run.checkpoint);
 
     int B = 4;  // sequences in a batch
     int T = 64; // tokens in a sequence
     if (T > model.config.max_seq_len) { T = model.config.max_seq_len; }
     DataLoader train_loader, val_loader;
-    dataloader_init(&train_loader, files.train, B, T, 0, 1, 1);
-    dataloader_init(&val_loader, files.val, B, T, 0, 1, 0);
+    dataloader_init(&train_loader, run.train, B, T, 0, 1, 1);
+    dataloader_init(&val_loader, run.val, B, T, 0, 1, 0);
     printf("train dataset num_batches: %zu\n", train_loader.num_tokens / (B * T));
     printf("val dataset num_batches: %zu\n", val_loader.num_tokens / (B * T));
 
     Tokenizer tokenizer;
-    tokenizer_init(&tokenizer, files.tokenizer);
+    tokenizer_init(&tokenizer, run.tokenizer);
     if (!tokenizer.init_ok) { tokenizer.eot_token = model.config.vocab_size - 1; } // the last token of GPT-2
     int* tokens = (int*)mallocCheck((size_t)B * T * sizeof(int));
     uint64_t rng = 1337;
 
-    for (int step = 0; step <= 40; step++) {
-        if (step % 10 == 0) { printf("val loss %f\n", validation_loss(&model, &val_loader, 5, B, T)); }
-        if (step > 0 && step % 20 == 0) { print_sample(&model, &tokenizer, tokens, &rng, B, T); }
+    for (int step = 0; step <= run.steps; step++) {
+        if (step % (run.steps / 4) == 0) { printf("val loss %f\n", validation_loss(&model, &val_loader, 5, B, T)); }
+        if (step > 0 && step % (run.steps / 2) == 0) { print_sample(&model, &tokenizer, tokens, &rng, B, T); }
 
         struct timespec start, end;
         clock_gettime(CLOCK_MONOTONIC, &start);
@@ -949,7 +958,7 @@ int main(int argc, char *argv[]) {
             printf("Error: no gradients: gpt2_backward has not allocated model->grads_memory (not written yet?)\n");
             return 1;
         }
-        gpt2_update(&model, 1e-4f, 0.9f, 0.999f, 1e-8f, 0.0f, step + 1);
+        gpt2_update(&model, run.learning_rate, 0.9f, 0.999f, 1e-8f, 0.0f, step + 1);
         clock_gettime(CLOCK_MONOTONIC, &end);
         double ms = (end.tv_sec - start.tv_sec) * 1e3 + (end.tv_nsec - start.tv_nsec) / 1e6;
         printf("step %d: train loss %f (took %f ms)\n", step, model.mean_loss, ms);
