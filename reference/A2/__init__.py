@@ -1,0 +1,1 @@
+"""A2: the GPT-2 backward pass and AdamW in C."""

@@ -1,0 +1,1 @@
+"""The solved assignments, each with its cases and its oracle."""
