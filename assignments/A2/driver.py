@@ -1,0 +1,49 @@
+"""The driver of A2: runs inside the sandbox, calls the student's code, hands back tensors.
+
+``python3 -I -S driver.py JOB.json``; the job's form is `assignments.common.probe_io.Job`. Nothing here
+knows an expected value.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from assignments.A2.native.build import build_operators, build_submission
+from assignments.common.probe_io import Job, append_line, apply_limits, load_job
+
+
+def _probes() -> dict[str, Callable[[Job, dict[str, Any]], dict[str, Any]]]:
+    from assignments.A2.native import functions, programs  # ctypes is not needed for a build
+
+    return {
+        "function": functions.probe_function,
+        "zero_grad": programs.probe_zero_grad,
+        "wiring": programs.probe_wiring,
+        "no_targets": programs.probe_no_targets,
+        "update": programs.probe_update,
+        "ten_steps": programs.probe_ten_steps,
+    }
+
+
+def main(argv: list[str]) -> int:
+    """Does one job; each case's status is a line of ``status.jsonl``."""
+    job = load_job(argv)
+    apply_limits(job.limits)
+    if job.step == "build":
+        (build_operators if job.options.get("of") == "reference" else build_submission)(job)
+        return 0
+    probe = _probes()[job.probe]
+    append_line(os.path.join(job.out, "status.jsonl"), {"case": "", "status": "started"})
+    for case in job.cases:
+        status = probe(job, case)
+        append_line(os.path.join(job.out, "status.jsonl"), {"case": case["id"], **status})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

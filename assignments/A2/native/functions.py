@@ -1,0 +1,95 @@
+"""Probe ``function``: one operator, called alone on guarded, prefilled buffers."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+from assignments.A2.native.buffers import Fault, GuardedBuffer
+from assignments.A2.native.library import load
+from assignments.common.probe_io import Ending, Job, Report, Tensor, in_own_process, read_tensors, write_tensors
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Order of the arguments, and which tensors are results."""
+
+    pointers: tuple[str, ...]
+    sizes: tuple[str, ...]
+    results: tuple[str, ...]
+
+
+def _signature(pointers: str, sizes: str, results: str) -> Signature:
+    return Signature(tuple(pointers.split()), tuple(sizes.split()), tuple(results.split()))
+
+
+SIGNATURES = {
+    "encoder_backward": _signature("dwte dwpe dout inp", "B T C", "dwte dwpe"),
+    "layernorm_backward": _signature(
+        "dinp dweight dbias dout inp weight mean rstd", "B T C", "dinp dweight dbias"
+    ),
+    "matmul_backward": _signature("dinp dweight dbias dout inp weight", "B T C OC", "dinp dweight dbias"),
+    "attention_backward": _signature("dinp dpreatt datt dout inp att", "B T C NH", "dinp dpreatt datt"),
+    "gelu_backward": _signature("dinp inp dout", "N", "dinp"),
+    "residual_backward": _signature("dinp1 dinp2 dout", "N", "dinp1 dinp2"),
+    "crossentropy_softmax_backward": _signature("dlogits dlosses probs targets", "B T V Vp", "dlogits"),
+}
+
+
+class FunctionProbe:
+    """One call of one function: its buffers, the call, what came of it."""
+
+    def __init__(self, job: Job, case: dict[str, Any]) -> None:
+        self.job = job
+        self.case = case
+        self.signature = SIGNATURES[job.function]
+        tensors = read_tensors(case["inputs"])
+        names = [name for name in self.signature.pointers if name in tensors]
+        self.buffers = {name: GuardedBuffer(name, tensors[name]) for name in names}
+
+    def results(self) -> dict[str, Tensor]:
+        """The result tensors as they are now; one that was passed as NULL is left out."""
+        return {n: b.result() for n, b in self.buffers.items() if n in self.signature.results}
+
+    def call(self, report: Report) -> None:
+        """Calls the function, in the case's own process, and hands the results back."""
+        library = load(self.job, report)
+        addresses = [self.buffers[n].address if n in self.buffers else None for n in self.signature.pointers]
+        pointers = (ctypes.c_void_p * len(addresses))(*addresses)
+        sizes = [self.case["params"][name] for name in self.signature.sizes]
+        getattr(library, f"tg_probe_{self.job.function}")(pointers, (ctypes.c_int * len(sizes))(*sizes))
+        self._hand_back(report)
+
+    def _hand_back(self, report: Report) -> None:
+        results = self.signature.results
+        buffers = self.buffers.values()
+        report.send(
+            untouched=not any(b.changed() for b in buffers if b.name in results),
+            changed_inputs=[b.name for b in buffers if b.name not in results and b.changed()],
+            written_in_front=[b.name for b in buffers if b.written_in_front()],
+        )
+        write_tensors(self.case["out"], self.results())
+
+    def describe(self, address: int) -> str | None:
+        """Where an address lies in relation to the nearest buffer, results first."""
+        ordered = sorted(self.buffers.values(), key=lambda b: abs(address - b.end))
+        return next((text for b in ordered if (text := b.describe(address))), None)
+
+    def verdict(self, ending: Ending) -> dict[str, Any]:
+        """The status line of this case."""
+        merged = ending.merged()
+        status = {"status": ending.status, "code": ending.code, **merged}
+        fault = Fault.from_report(merged)
+        if fault is not None:
+            status["detail"] = fault.sentence(self.describe(fault.address))
+        elif merged.get("written_in_front"):
+            names = ", ".join(merged["written_in_front"])
+            status.update(status="crashed", detail=f"writes before the start of {names}")
+        return status
+
+
+def probe_function(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    """Probes ``job.function`` on one case; the tensors lie in the case's ``out`` file afterwards."""
+    probe = FunctionProbe(job, case)
+    return probe.verdict(in_own_process(probe.call, job.limits["case_s"]))

@@ -1,0 +1,232 @@
+"""Probes of the functions that need a whole model: zeroing, backward, update, ten steps."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+from assignments.A2.native.buffers import Fault, GuardedBuffer
+from assignments.A2.native.build import OPERATORS
+from assignments.A2.native.calls import named_calls
+from assignments.A2.native.model import (
+    ACTIVATION_GRADIENTS,
+    FIRST_MOMENT,
+    GRADIENTS,
+    PARAMETERS,
+    SECOND_MOMENT,
+    Model,
+)
+from assignments.common.probe_io import (
+    Ending,
+    Job,
+    Report,
+    Tensor,
+    append_line,
+    floats,
+    in_own_process,
+    write_tensors,
+)
+
+PREFILL = b"\x00\x00\x80?"  # 1.0f: what the gradient buffers hold before they are zeroed
+
+
+def _status(ending: Ending, buffers: list[GuardedBuffer] | None = None) -> dict[str, Any]:
+    merged = ending.merged()
+    status = {"status": ending.status, "code": ending.code, **merged}
+    fault = Fault.from_report(merged)
+    if fault is not None:
+        described = (b.describe(fault.address) for b in buffers or [])
+        status["detail"] = fault.sentence(next((text for text in described if text), None))
+    if "stage" in merged and ending.status != "ok":
+        status["detail"] = f"in {merged['stage']}: {status.get('detail', _ended(ending))}"
+    return status
+
+
+def _ended(ending: Ending) -> str:
+    if ending.status == "exited":
+        return f"the program stopped with exit code {ending.code}"
+    return "it did not end in time" if ending.status == "timed_out" else f"signal {ending.code}"
+
+
+# -- gpt2_zero_grad ---------------------------------------------------------------------------------------
+
+
+def probe_zero_grad(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    """``gpt2_zero_grad`` before allocation (it must come back) and over both buffers to their ends."""
+    if case["id"].endswith("/unallocated"):
+        return _zero_unallocated(job, case)
+    params = case["params"]
+    buffers: list[GuardedBuffer] = []
+    for name, group in (("grads", GRADIENTS), ("grads_acts", ACTIVATION_GRADIENTS)):
+        count = _group_count(params, group)
+        buffers.append(GuardedBuffer(name, Tensor("F32", [count], PREFILL * count)))
+
+    def work(report: Report) -> None:
+        model = Model(job, case, report)
+        model.forward()
+        for buffer, group in zip(buffers, (GRADIENTS, ACTIVATION_GRADIENTS), strict=True):
+            sizes = [_size(shape) for shape in model.shapes[group].values()]
+            array = (ctypes.c_size_t * len(sizes))(*sizes)
+            model.library.tg_set_gradients(model.pointer, group, buffer.address, array, len(sizes))
+        report.send(stage="gpt2_zero_grad")
+        model.zero_grad()
+        report.send(untouched=not any(b.changed() for b in buffers))
+        write_tensors(case["out"], {b.name: b.result() for b in buffers})
+
+    return _status(in_own_process(work, job.limits["case_s"]), buffers)
+
+
+def _size(shape: list[int]) -> int:
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size
+
+
+def _group_count(params: dict[str, Any], group: int) -> int:
+    from assignments.A2.native.model import activation_shapes, parameter_shapes
+
+    shapes = parameter_shapes(params) if group == GRADIENTS else activation_shapes(params)
+    return sum(_size(shape) for shape in shapes.values())
+
+
+def _zero_unallocated(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    def work(report: Report) -> None:
+        model = Model(job, case, report)
+        report.send(stage="gpt2_zero_grad before the gradients are allocated")
+        model.zero_grad()
+        report.send(untouched=True)
+
+    status = _status(in_own_process(work, job.limits["case_s"]))
+    if status["status"] == "ok":
+        write_tensors(case["out"], {"survived": floats([1.0])})
+    return status
+
+
+# -- gpt2_backward ----------------------------------------------------------------------------------------
+
+
+def probe_wiring(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    """``gpt2_backward`` over our operators, with the record of the calls that it makes."""
+
+    def work(report: Report) -> None:
+        path = os.path.join(job.support["operators"], OPERATORS)
+        operators = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        model = Model(job, case, report)
+        clear = ctypes.c_void_p.in_dll(operators, "tg_clear")
+        clear.value = ctypes.cast(model.library.tg_clear_gradients, ctypes.c_void_p).value
+        report.send(stage="gpt2_forward")
+        model.forward()
+        report.send(stage="gpt2_backward")
+        ctypes.c_int.in_dll(operators, "tg_recording").value = 1
+        signal = model.library.tg_guarded_backward(model.pointer)
+        report.send(calls=named_calls(operators, model), signal=signal)
+        if signal:
+            os._exit(71)
+        _hand_back_gradients(case, model, report)
+
+    status = _status(in_own_process(work, job.limits["case_s"]))
+    if status.get("signal"):
+        status.update(status="crashed", code=status["signal"])
+    return status
+
+
+def _hand_back_gradients(case: dict[str, Any], model: Model, report: Report) -> None:
+    report.send(untouched=model.memory(GRADIENTS) is None)
+    write_tensors(case["out"], {**model.gradients(), "loss": floats([model.loss]), "logits": model.logits()})
+
+
+def probe_no_targets(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    """``gpt2_backward`` after a forward pass without targets: it must stop with an error."""
+
+    def work(report: Report) -> None:
+        model = Model(job, case, report)
+        model.forward(targets=False)
+        report.send(stage="gpt2_backward without targets")
+        model.backward()
+        report.send(untouched=model.memory(GRADIENTS) is None)
+
+    ending = in_own_process(work, job.limits["case_s"])
+    status = _status(ending)
+    stopped = ending.status == "exited" and ending.code != 0
+    if stopped and ending.merged().get("stage"):
+        status.update(status="ok", untouched=False)
+    if status["status"] == "ok":
+        write_tensors(case["out"], {"stopped": floats([1.0 if stopped else 0.0])})
+    return status
+
+
+# -- gpt2_update ------------------------------------------------------------------------------------------
+
+
+def probe_update(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    """``gpt2_update`` alone, on gradients that we set: parameters, m and v after every step."""
+
+    def work(report: Report) -> None:
+        model = Model(job, case, report)
+        count = model.count(GRADIENTS)
+        grads = bytes(model.tensors["grads"].data)
+        steps = len(grads) // (4 * count)
+        buffer = ctypes.create_string_buffer(4 * count)
+        sizes = [_size(shape) for shape in model.shapes[GRADIENTS].values()]
+        array = (ctypes.c_size_t * len(sizes))(*sizes)
+        model.library.tg_set_gradients(model.pointer, GRADIENTS, buffer, array, len(sizes))
+        kept: dict[str, list[bytes]] = {"params": [], "m": [], "v": []}
+        report.send(stage="gpt2_update")
+        for step in range(steps):
+            buffer[:] = grads[4 * count * step : 4 * count * (step + 1)]
+            model.update(step + 1)
+            _keep(model, kept, count)
+        untouched = all(piece == bytes(model.tensors["params"].data) for piece in kept["params"])
+        report.send(untouched=untouched and not kept["m"] and not kept["v"])
+        found = {name: b"".join(pieces) for name, pieces in kept.items() if len(pieces) == steps}
+        write_tensors(case["out"], {n: Tensor("F32", [steps, count], data) for n, data in found.items()})
+
+    return _status(in_own_process(work, job.limits["case_s"]))
+
+
+def _keep(model: Model, kept: dict[str, list[bytes]], count: int) -> None:
+    for name, group in (("params", PARAMETERS), ("m", FIRST_MOMENT), ("v", SECOND_MOMENT)):
+        address = model.memory(group)
+        if address is not None:
+            kept[name].append(bytes(model.view(address, [count]).data))
+
+
+# -- the whole program ------------------------------------------------------------------------------------
+
+
+def probe_ten_steps(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    """Ten steps of the student's program, nothing interposed: losses, first logits and gradients."""
+
+    def work(report: Report) -> None:
+        report.send(stage="gpt2_build_from_checkpoint")
+        model = Model(job, case, report)
+        losses: list[float] = []
+        tensors: dict[str, Tensor] = {}
+        for step in range(int(model.params["steps"])):
+            _one_step(model, report, step, tensors)
+            losses.append(model.loss)
+            append_line(os.path.join(job.out, "progress.jsonl"), {"step": step + 1})
+            if model.memory(GRADIENTS) is None:
+                report.send(untouched=True)
+                break
+        tensors["losses"] = floats(losses)
+        write_tensors(case["out"], tensors)
+
+    return _status(in_own_process(work, job.limits["case_s"]))
+
+
+def _one_step(model: Model, report: Report, step: int, tensors: dict[str, Tensor]) -> None:
+    for stage, run in (("gpt2_forward", model.forward), ("gpt2_zero_grad", model.zero_grad)):
+        report.send(stage=f"{stage} (step {step})")
+        run()
+    report.send(stage=f"gpt2_backward (step {step})")
+    model.backward()
+    if step == 0:
+        found = {n: Tensor(t.dtype, t.shape, bytes(t.data)) for n, t in model.gradients().items()}
+        tensors.update({**found, "loss": floats([model.loss]), "logits": model.logits()})
+    if model.memory(GRADIENTS) is None:
+        return
+    report.send(stage=f"gpt2_update (step {step})")
+    model.update(step + 1)

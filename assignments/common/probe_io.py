@@ -1,0 +1,262 @@
+"""What every driver needs on the sandbox's side: tensors, buffers of bytes, limits, one process a case.
+
+Standard library alone: a driver starts in milliseconds, and nothing of the judging side is in reach.
+Tensors travel in the safetensors layout: a little-endian uint64 length, a JSON header, raw bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import select
+import signal
+import struct
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+ITEM_SIZE = {"F32": 4, "I32": 4, "F64": 8, "I64": 8}
+REPORT_LIMIT = 4 << 20  # bytes of report one case may send: a call record is some kilobytes
+
+
+@dataclass
+class Tensor:
+    """Raw tensor: ``dtype`` in safetensors' spelling, ``shape``, little-endian ``data``."""
+
+    dtype: str
+    shape: list[int]
+    data: bytes | memoryview
+
+    @property
+    def count(self) -> int:
+        """Number of elements."""
+        return len(self.data) // ITEM_SIZE[self.dtype]
+
+
+def floats(values: list[float]) -> Tensor:
+    """A one-dimensional float32 tensor of ``values``."""
+    return Tensor("F32", [len(values)], struct.pack(f"<{len(values)}f", *values))
+
+
+def read_tensors(path: str) -> dict[str, Tensor]:
+    """Reads a safetensors file."""
+    with open(path, "rb") as file:
+        blob = file.read()
+    (length,) = struct.unpack_from("<Q", blob)
+    header = json.loads(blob[8 : 8 + length])
+    body = memoryview(blob)[8 + length :]
+    return {
+        name: Tensor(entry["dtype"], entry["shape"], body[slice(*entry["data_offsets"])])
+        for name, entry in header.items()
+        if name != "__metadata__"
+    }
+
+
+def write_tensors(path: str, tensors: Mapping[str, Tensor]) -> None:
+    """Writes a safetensors file, without a copy of the data."""
+    header: dict[str, Any] = {}
+    offset = 0
+    for name, tensor in tensors.items():
+        end = offset + len(tensor.data)
+        header[name] = {"dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [offset, end]}
+        offset = end
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)  # the format asks for an aligned body
+    with open(path, "wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        for tensor in tensors.values():
+            file.write(tensor.data)
+
+
+@dataclass
+class Job:
+    """What the judge asks of a driver, as it stands in the job file.
+
+    Attributes:
+        step: ``build`` or ``probe``.
+        probe: the driver's own name of the way to probe, e.g. ``function``.
+        function: the student's function that is looked at.
+        stage: folder with the submission's files and what the assignment provides.
+        build: folder of the build that is made, or used.
+        support: folders of our own builds by name, e.g. the operators to interpose.
+        out: folder for what is handed back.
+        cases: each with ``id``, ``params``, ``inputs`` (a file) and ``out`` (a file).
+        options: whatever the check or build says beyond that.
+        limits: ``case_s``, ``cpu_s``, ``memory_mb``, ``processes``, ``file_mb``.
+    """
+
+    step: str
+    stage: str
+    build: str
+    out: str
+    probe: str = ""
+    function: str = ""
+    support: dict[str, str] = field(default_factory=dict)
+    cases: list[dict[str, Any]] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
+
+
+def load_job(argv: list[str]) -> Job:
+    """The job named on the command line."""
+    with open(argv[1], encoding="utf-8") as file:
+        return Job(**json.load(file))
+
+
+def _lower(kind: int, value: int) -> None:
+    """Lowers a limit for good; one that the system keeps lower already stays."""
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def apply_limits(limits: Mapping[str, float]) -> None:
+    """Bounds this process and all that it starts; absent keys are left as they are."""
+    kinds = {
+        "cpu_s": (resource.RLIMIT_CPU, 1),
+        "memory_mb": (resource.RLIMIT_AS, 1 << 20),
+        "processes": (resource.RLIMIT_NPROC, 1),
+        "file_mb": (resource.RLIMIT_FSIZE, 1 << 20),
+    }
+    for key, (kind, unit) in kinds.items():
+        if key in limits:
+            _lower(kind, int(limits[key] * unit))
+    _lower(resource.RLIMIT_CORE, 0)
+    _lower(resource.RLIMIT_NOFILE, 256)
+
+
+class Report:
+    """The child's line to its parent: JSON lines over a pipe."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+
+    def send(self, **entry: object) -> None:
+        """Sends one line."""
+        os.write(self.descriptor, json.dumps(entry).encode() + b"\n")
+
+
+@dataclass
+class Ending:
+    """How a case's process ended.
+
+    ``status`` is ``ok`` (it reported ``done``), ``exited``, ``crashed`` or ``timed_out``;
+    ``code`` the exit status or signal; ``lines`` what it reported until then.
+    """
+
+    status: str
+    code: int
+    lines: list[dict[str, Any]]
+
+    def merged(self) -> dict[str, Any]:
+        """All reported keys in one, later ones winning."""
+        return {key: value for line in self.lines for key, value in line.items()}
+
+
+def _child(work: Callable[[Report], None], descriptor: int) -> None:
+    os.setpgid(0, 0)
+    report = Report(descriptor)
+    try:
+        work(report)
+        sys.stdout.flush()
+        report.send(done=True)
+    except BaseException as error:  # the child must end here, whatever the student's code raised
+        report.send(error=f"{type(error).__name__}: {error}")
+        os._exit(70)
+    os._exit(0)
+
+
+def _drain(descriptor: int, deadline: float) -> tuple[bytes, bool]:
+    """Reads until the other end closes or time is up; says whether it closed in time."""
+    blob = b""
+    while (left := deadline - time.monotonic()) > 0:
+        ready, _, _ = select.select([descriptor], [], [], left)
+        if not ready:
+            return blob, False
+        piece = os.read(descriptor, 1 << 16)
+        if not piece:
+            return blob, True
+        if len(blob) < REPORT_LIMIT:
+            blob += piece
+    return blob, False
+
+
+def _parse(blob: bytes) -> Iterator[dict[str, Any]]:
+    for line in blob.splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:  # cut short by a crash, or not ours
+            continue
+        if isinstance(entry, dict):
+            yield entry
+
+
+def _wait(pid: int, deadline: float) -> int | None:
+    """The child's wait status, or None when it does not end in time."""
+    pause = 0.0005
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return status
+        if time.monotonic() > deadline:
+            return None
+        time.sleep(pause)
+        pause = min(2 * pause, 0.02)
+
+
+def in_own_process(work: Callable[[Report], None], seconds: float) -> Ending:
+    """Runs ``work`` in a forked process of its own group and tells how it ended.
+
+    A crash, an ``exit`` or an endless loop of the student's code ends that process alone; what it
+    started is killed with it.
+    """
+    receive, send = os.pipe()
+    deadline = time.monotonic() + seconds
+    pid = os.fork()
+    if pid == 0:
+        os.close(receive)
+        _child(work, send)
+    os.close(send)
+    blob, closed = _drain(receive, deadline)
+    os.close(receive)
+    status = _wait(pid, deadline) if closed else None
+    _kill_group(pid)
+    if status is None:
+        os.waitpid(pid, 0)
+        return Ending("timed_out", 0, list(_parse(blob)))
+    return _ending(status, list(_parse(blob)))
+
+
+def _kill_group(pid: int) -> None:
+    for kill in (os.killpg, os.kill):
+        try:
+            kill(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def _ending(status: int, lines: list[dict[str, Any]]) -> Ending:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        kind = "timed_out" if number == signal.SIGXCPU else "crashed"
+        return Ending(kind, number, lines)
+    done = any(line.get("done") for line in lines)
+    code = os.WEXITSTATUS(status)
+    return Ending("ok" if done and code == 0 else "exited", code, lines)
+
+
+def write_json(path: str, value: object) -> None:
+    """Writes JSON under another name first, so that half a file is never read."""
+    with open(path + ".part", "w", encoding="utf-8") as file:
+        json.dump(value, file)
+    os.replace(path + ".part", path)
+
+
+def append_line(path: str, value: object) -> None:
+    """Appends one JSON line, at once visible to the judge that follows the file."""
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(value) + "\n")

@@ -1,0 +1,69 @@
+"""The second look: what other compiler flags do to the code. Told to the student, worth no points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.engine import Built
+from grader.judge import Judged
+from grader.result import AdviceNote
+from grader.score import describe
+
+if TYPE_CHECKING:
+    from grader.grading import Run
+
+
+@dataclass(frozen=True)
+class Note:
+    """An advice on one check."""
+
+    check: str
+    text: str
+
+    def record(self) -> AdviceNote:
+        """As it stands in the result."""
+        return AdviceNote(check=self.check, text=self.text)
+
+
+def second_look(run: Run, built: Built) -> list[Note]:
+    """Checks that pass in the ordinary build and fail in the advice's, with the flag that does it."""
+    look = run.assignment.advice
+    if look is None:
+        return []
+    if not built.report.ok:
+        first = next((line for line in built.report.messages.splitlines() if "error" in line), "")
+        return [Note("build", f"it does not compile as the Makefile does it: {first}")]
+    names = [n for n in look.checks if n in run.grading.checks and _passed(run, n, built)]
+    futures = {n: run.pool.submit(run.probe, n, run.grading.check(n), built, (), False) for n in names}
+    failed = {n: judged for n, future in futures.items() if (judged := future.result()).verdict != "pass"}
+    return _explained(run, failed, look.build) if failed else []
+
+
+def _passed(run: Run, name: str, built: Built) -> bool:
+    judged = run.grading.judged.get(name)
+    missing = any(part in built.report.unavailable for part in run.grading.check(name).needs)
+    return judged is not None and judged.verdict == "pass" and not judged.inferred and not missing
+
+
+def _explained(run: Run, failed: dict[str, Judged], build: str) -> list[Note]:
+    parts = {part: run.engine.build(part) for part in run.assignment.builds[build].parts}
+    notes = []
+    for name, judged in failed.items():
+        check = run.grading.check(name)
+        guilty = [
+            part
+            for part, built in parts.items()
+            if built.report.ok and run.probe(name, check, built, (), False).verdict != "pass"
+        ]
+        notes.append(Note(name, _sentence(run, name, judged, guilty, build)))
+    return notes
+
+
+def _sentence(run: Run, name: str, judged: Judged, guilty: list[str], build: str) -> str:
+    check = run.grading.check(name)
+    evidence = run.grading.judge.result(name, check, judged).evidence
+    wrong = next((e for e in evidence if not e.ok), None)
+    what = describe(wrong) if wrong else judged.detail
+    reasons = [run.assignment.builds[part].says for part in guilty or [build]]
+    return f"right as graded; {' and '.join(r for r in reasons if r)}: {what}"

@@ -1,0 +1,168 @@
+"""The assignment as data: rows, points, checks, builds, limits; checked when it is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from grader.data import Strict, load_yaml
+from grader.errors import UsageError
+from grader.home import ROOT
+
+Role = Literal["direct", "whole"]
+
+
+class Limits(Strict):
+    """What a sandboxed process tree may use."""
+
+    case_s: float = Field(gt=0, description="wall time of one case, seconds")
+    wall_s: float = Field(gt=0, description="wall time of one check (or build), seconds")
+    cpu_s: float = Field(gt=0, description="CPU time of one process, seconds")
+    memory_mb: int = Field(gt=0, description="address space of one process, MiB")
+    processes: int = Field(gt=0, description="processes and threads of the user")
+    file_mb: int = Field(gt=0, description="size of a file written, MiB")
+    output_kb: int = Field(gt=0, description="standard output and error kept, KiB")
+
+
+class Submission(Strict):
+    """Which files of a submission count."""
+
+    files: list[str] = Field(min_length=1, description="paths taken from the submission; all are needed")
+    provided: list[str] = Field(description="paths laid beside them from the student template")
+    language: Literal["c", "python"]
+    max_file_kb: int = Field(gt=0, description="largest file that is taken, KiB")
+
+
+class Build(Strict):
+    """One way to build the submission, or support code of ours."""
+
+    of: Literal["submission", "reference"] = "submission"
+    flags: list[str]
+    source: str | None = Field(None, description="for a build of the reference: its file")
+    parts: list[str] = Field([], description="builds that tell which flag is at fault")
+    says: str = Field("", description="for advice: what this build does to the code")
+    environment: dict[str, str] = {}
+
+
+class Fallback(Strict):
+    """Where a check that cannot be made directly takes its evidence from."""
+
+    check: str
+    tensors: list[str] = Field(min_length=1)
+
+
+class Check(Strict):
+    """One thing that is run and compared; rows rest on checks."""
+
+    title: str
+    probe: str = Field(description="the driver's name of the way to probe")
+    function: str = Field(description="the student's function that is looked at")
+    needs: list[str] = Field([], description="functions without which the check cannot be made")
+    build: str
+    support: list[str] = []
+    role: Role = "direct"
+    official: bool = Field(False, description="judged by the handout's limits, not the measured ones")
+    context: list[str] = Field([], description="tensors shown, not judged")
+    calls: bool = Field(False, description="the order of calls explains a failure")
+    fallback: Fallback | None = None
+    cases_min: int = Field(1, ge=1, description="fewest cases that a fixture set must hold")
+    limits: Limits | None = None
+
+
+class Row(Strict):
+    """A line of the point table: all its checks must pass."""
+
+    id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    title: str
+    points: int = Field(gt=0)
+    checks: list[str] = Field(min_length=1)
+    credit: Literal["official", "direct"] | None = Field(
+        None, description="`direct` leaves the row to its direct checks; `official` asks for all"
+    )
+
+
+class Advice(Strict):
+    """The second look: another build, told to the student, no points."""
+
+    build: str
+    checks: list[str] = Field(min_length=1)
+
+
+class Assignment(Strict):
+    """An assignment, as ``assignments/<ID>/assignment.yaml`` says."""
+
+    id: str
+    title: str
+    total: int = Field(gt=0)
+    submission: Submission
+    limits: Limits
+    builds: dict[str, Build]
+    rows: list[Row] = Field(min_length=1)
+    checks: dict[str, Check]
+    advice: Advice | None = None
+    axes: dict[str, list[str]] = Field({}, description="names of each tensor's axes, for indices")
+    transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (total := sum(row.points for row in self.rows)) != self.total:
+            raise ValueError(f"the rows add up to {total} points, not to {self.total}")
+        if len({row.id for row in self.rows}) != len(self.rows):
+            raise ValueError("two rows bear the same id")
+        self._known("check", self.checks, [c for row in self.rows for c in row.checks])
+        self._known("check", self.checks, [c.fallback.check for c in self.checks.values() if c.fallback])
+        self._known("build", self.builds, [c.build for c in self.checks.values()])
+        self._known("build", self.builds, [b for c in self.checks.values() for b in c.support])
+        self._known("build", self.builds, [p for b in self.builds.values() for p in b.parts])
+        if self.advice:
+            self._known("build", self.builds, [self.advice.build])
+            self._known("check", self.checks, self.advice.checks)
+        if self.transcript:
+            self._known("check", self.checks, [self.transcript])
+        return self
+
+    @staticmethod
+    def _known(kind: str, known: dict[str, object] | dict[str, Check] | dict[str, Build], names: list[str]) -> None:
+        for name in names:
+            if name not in known:
+                raise ValueError(f"there is no {kind} `{name}`")
+
+    @property
+    def folder(self) -> Path:
+        """``assignments/<ID>``."""
+        return ROOT / "assignments" / self.id
+
+    def row(self, row_id: str) -> Row:
+        """The row of that id.
+
+        Raises:
+            UsageError: there is none.
+        """
+        for row in self.rows:
+            if row.id == row_id:
+                return row
+        known = ", ".join(row.id for row in self.rows)
+        raise UsageError(f"{self.id} has no row `{row_id}`; its rows are: {known}")
+
+    def limits_of(self, check: Check) -> Limits:
+        """The check's own limits, or the assignment's."""
+        return check.limits or self.limits
+
+
+def known_ids() -> list[str]:
+    """The assignments that this repository holds."""
+    return sorted(path.parent.name for path in (ROOT / "assignments").glob("*/assignment.yaml"))
+
+
+def load(assignment_id: str) -> Assignment:
+    """Loads an assignment by its id.
+
+    Raises:
+        UsageError: there is no such assignment.
+        InfrastructureError: its data is wrong; the message names file, line and key.
+    """
+    if assignment_id not in known_ids():
+        raise UsageError(f"there is no assignment `{assignment_id}`; there are: {', '.join(known_ids())}")
+    return load_yaml(ROOT / "assignments" / assignment_id / "assignment.yaml", Assignment)

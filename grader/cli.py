@@ -1,0 +1,132 @@
+"""The command line: ``./grade A2``, ``./grade fixtures …``, ``./grade template …``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from grader import assignment as assignments
+from grader.errors import (
+    EXIT_BELOW_MINIMUM,
+    EXIT_GRADED,
+    EXIT_INFRASTRUCTURE,
+    EXIT_USAGE,
+    GraderError,
+    UsageError,
+)
+from grader.home import ROOT
+from grader.sandbox import NAMES as SANDBOXES
+
+EPILOG = """\
+other commands:
+  fixtures build|verify|state   make or check the fixtures (needs torch)
+  template [--check]            cut the student templates from the references
+  selftest                      run the grader's own tests
+
+exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors end like every other usage error."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raises instead of exiting."""
+        raise UsageError(f"{message}\n{self.format_usage().strip()}")
+
+
+def grade_parser() -> argparse.ArgumentParser:
+    """The parser of ``./grade <ID>``."""
+    parser = Parser(
+        prog="grade",
+        description="Grade a submission of an assignment.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("assignment", help=f"one of: {', '.join(assignments.known_ids())}")
+    parser.add_argument(
+        "submission",
+        nargs="?",
+        help="a folder, zip, tar or file; default: the current folder if it holds the files, else the template",
+    )
+    parser.add_argument("--reference", action="store_true", help="grade the reference solution itself")
+    parser.add_argument("--only", action="append", default=[], metavar="ROW[,ROW]", help="grade these rows alone")
+    parser.add_argument("--json", metavar="PATH", help="write the result as JSON (`-`: to standard output, alone)")
+    parser.add_argument("--verbose", "-v", action="store_true", help="all evidence, and the handout's own transcript")
+    parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    parser.add_argument("--min-score", type=int, default=0, metavar="N", help="exit with 1 below N points")
+    parser.add_argument("--fixtures", type=Path, metavar="DIR", help="another fixture set than the public one")
+    parser.add_argument("--sandbox", choices=SANDBOXES, default="auto", help="how to confine the submission")
+    parser.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
+    parser.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
+    parser.add_argument("--cflags", default="", metavar="FLAGS", help="flags appended to the build's")
+    parser.add_argument("--no-second-look", action="store_true", help="leave out the build with the Makefile's flags")
+    parser.add_argument("--checkpoint", type=Path, metavar="BIN", help="A2: a real checkpoint, with --state")
+    parser.add_argument("--state", type=Path, metavar="BIN", help="A2: its debug state")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command; returns the exit code. One message for each error, never a traceback."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(arguments)
+    except GraderError as error:
+        kind = "usage" if error.exit_code == EXIT_USAGE else "infrastructure error, nothing was scored"
+        print(f"grade: {kind}: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("grade: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_GRADED
+    except Exception as error:
+        if os.environ.get("GRADE_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        print(f"grade: infrastructure error, nothing was scored: {what} (GRADE_DEBUG=1 shows more)", file=sys.stderr)
+        return EXIT_INFRASTRUCTURE
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if arguments[:1] == ["fixtures"]:
+        from grader.commands.fixtures import run
+
+        return run(arguments[1:])
+    if arguments[:1] == ["template"]:
+        from grader.commands.template import run
+
+        return run(arguments[1:])
+    return _grade(grade_parser().parse_args(arguments))
+
+
+def default_submission(assignment: assignments.Assignment) -> Path:
+    """The current folder if it holds a file that counts, else the template."""
+    here = Path.cwd()
+    if any((here / name).is_file() for name in assignment.submission.files):
+        return here
+    return ROOT / "student_template" / assignment.id
+
+
+def _rows(values: Sequence[str]) -> list[str]:
+    return [row.strip() for value in values for row in value.split(",") if row.strip()]
+
+
+def _grade(arguments: argparse.Namespace) -> int:
+    assignment = assignments.load(arguments.assignment)
+    rows = _rows(arguments.only)
+    for row in rows:
+        assignment.row(row)
+    from grader.commands.grade import run
+
+    return run(assignment, arguments, rows)
+
+
+def exit_code(score: int, minimum: int) -> int:
+    """0, or 1 below the minimum."""
+    return EXIT_BELOW_MINIMUM if score < minimum else EXIT_GRADED

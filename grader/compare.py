@@ -1,0 +1,151 @@
+"""Comparing a tensor with the expected one. The whole verdict on numbers is in this file.
+
+Every test is written as ``within``, never as ``not beyond``: a NaN on either side makes it false, so that
+neither a default nor a compiler's flag can turn a NaN into a pass.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.cases import Array
+from grader.tolerances import Limit
+
+Float = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The element that is furthest off: its index, both values, what was allowed there."""
+
+    index: tuple[int, ...]
+    got: float
+    expected: float
+    absolute: float
+    relative: float
+    allowed: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What came of comparing one tensor of one case.
+
+    Attributes:
+        case: id of the case.
+        tensor: name of the tensor.
+        shape: the expected shape.
+        ok: whether it is within the limit.
+        reason: ``""``, ``missing``, ``shape``, ``type``, ``not finite`` or ``differs``.
+        error: the error in the limit's metric; inf where it cannot be told.
+        limit: what the metric may be at most.
+        worst: the element furthest off, if there is one.
+        wrong: number of elements beyond the limit.
+        size: number of elements.
+        layers: the layers (first axis) in which elements are beyond it, for tensors that have layers.
+        note: for ``shape`` and ``type``: what was found.
+    """
+
+    case: str
+    tensor: str
+    shape: tuple[int, ...]
+    ok: bool
+    reason: str
+    error: float
+    limit: float
+    worst: Worst | None = None
+    wrong: int = 0
+    size: int = 0
+    layers: tuple[int, ...] = ()
+    note: str = ""
+
+
+def allowed_error(expected: Float, limit: Limit) -> Float:
+    """The absolute error allowed at each element, in the shape of ``expected``."""
+    if limit.scale == "element":
+        return limit.atol + limit.rtol * np.abs(expected)
+    if limit.scale == "absolute":
+        return np.full(expected.shape, limit.atol)
+    largest = float(np.abs(expected).max(initial=0.0))
+    return np.full(expected.shape, max(limit.rtol * largest, limit.atol))
+
+
+def metric(error: Float, expected: Float, limit: Limit) -> tuple[float, float]:
+    """The error and the bound in the limit's own metric (relative to the largest element for ``max``)."""
+    largest_error = float(error.max(initial=0.0))
+    if limit.scale == "max":
+        largest = float(np.abs(expected).max(initial=0.0))
+        if largest > 0 and limit.rtol * largest >= limit.atol:
+            return largest_error / largest, limit.rtol
+        return largest_error, limit.atol
+    if limit.scale == "element":
+        allowed = allowed_error(expected, limit)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(error == 0, 0.0, error / allowed)
+        return float(ratio.max(initial=0.0)), 1.0
+    return largest_error, limit.atol
+
+
+def compare(
+    case: str, tensor: str, got: Array | None, expected: Array, limit: Limit, layered: bool = False
+) -> Comparison:
+    """Compares ``got`` with ``expected`` under ``limit``; shapes and types first, then every element."""
+
+    def failed(reason: str, note: str = "") -> Comparison:
+        return Comparison(
+            case, tensor, expected.shape, False, reason, math.inf, max(limit.rtol, limit.atol), note=note
+        )
+
+    if got is None:
+        return failed("missing")
+    if got.dtype not in (np.float32, np.float64, np.int32, np.int64):
+        return failed("type", str(got.dtype))
+    if got.shape != expected.shape:
+        return failed("shape", str(list(got.shape)))
+    return _elements(case, tensor, got.astype(np.float64), expected.astype(np.float64), limit, layered)
+
+
+def _elements(case: str, tensor: str, got: Float, expected: Float, limit: Limit, layered: bool) -> Comparison:
+    allowed = allowed_error(expected, limit)
+    with np.errstate(invalid="ignore", over="ignore"):
+        error = np.abs(got - expected)
+    within = error <= allowed  # false where either is NaN or the difference is infinite
+    finite = np.isfinite(got)
+    within &= finite
+    wrong = int(within.size - np.count_nonzero(within))
+    reason = "" if wrong == 0 else ("differs" if finite.all() else "not finite")
+    value, bound = metric(np.where(np.isfinite(error), error, 0.0), expected, limit)
+    return Comparison(
+        case=case,
+        tensor=tensor,
+        shape=expected.shape,
+        ok=wrong == 0,
+        reason=reason,
+        error=value if finite.all() else math.inf,
+        limit=bound,
+        worst=_worst(got, expected, error, allowed, within) if expected.size else None,
+        wrong=wrong,
+        size=int(expected.size),
+        layers=_layers(within) if layered else (),
+    )
+
+
+def _worst(got: Float, expected: Float, error: Float, allowed: Float, within: NDArray[np.bool_]) -> Worst:
+    finite = np.isfinite(got)
+    if finite.all():
+        excess = error - allowed
+        index = np.unravel_index(int(np.argmax(np.where(within.all() | ~within, excess, -np.inf))), error.shape)
+    else:  # the first one that is not finite says most
+        index = np.unravel_index(int(np.argmax(~finite)), error.shape)
+    place = tuple(int(i) for i in index)
+    off, right = float(error[place]), float(expected[place])
+    relative = off / abs(right) if right != 0 else math.inf if off else 0.0
+    return Worst(place, float(got[place]), right, off, relative, float(allowed[place]))
+
+
+def _layers(within: NDArray[np.bool_]) -> tuple[int, ...]:
+    per_layer = within.reshape(within.shape[0], -1).all(axis=1)
+    return tuple(int(layer) for layer in np.flatnonzero(~per_layer))

@@ -1,0 +1,290 @@
+"""Running a driver in the sandbox: builds and probes. Knows jobs and files, nothing of right and wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from grader.assignment import Assignment, Check, Limits
+from grader.errors import InfrastructureError
+from grader.fixtures import sha256
+from grader.home import ROOT, cache_folder
+from grader.sandbox import Box, Outcome, Sandbox
+
+MOST_STATUS_BYTES = 8 << 20
+STARTED = ""  # the case id of the line with which a driver says that it runs
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "TMPDIR": "/tmp",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+COMMON = ROOT / "assignments" / "common"
+
+
+class BuildReport(BaseModel):
+    """What a build step hands back; read as somebody else's words."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    ok: bool
+    compiler: str = ""
+    flags: list[str] = []
+    messages: str = ""
+    unavailable: dict[str, str] = {}
+    notes: list[str] = []
+
+
+@dataclass(frozen=True)
+class Built:
+    """A build: its folder, the driver's report, and how its box ended."""
+
+    folder: Path
+    report: BuildReport
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CaseInput:
+    """A case as the sandbox gets it."""
+
+    id: str
+    params: Mapping[str, int | float]
+    inputs: Path
+
+
+@dataclass
+class Probed:
+    """A check's raw outcome: a status for each case, where the tensors lie, what was printed."""
+
+    statuses: dict[str, dict[str, Any]]
+    outputs: dict[str, Path]
+    outcome: Outcome
+    seconds: float
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass
+class Engine:
+    """Runs the jobs of one submission.
+
+    Attributes:
+        assignment: what is graded.
+        sandbox: behind which wall.
+        stage: folder with the submission's files and what the assignment provides.
+        work: a folder of this run's own.
+        compiler: the compiler that builds it.
+        extra_flags: appended to the flags of every build of the submission.
+    """
+
+    assignment: Assignment
+    sandbox: Sandbox
+    stage: Path
+    work: Path
+    compiler: str = "gcc"
+    extra_flags: Sequence[str] = ()
+    _counter: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def _fresh(self, name: str) -> Path:
+        with self._lock:
+            self._counter += 1
+            folder = self.work / f"{self._counter:03d}-{name}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def _run(
+        self,
+        job: dict[str, Any],
+        readable: list[Path],
+        writable: list[Path],
+        limits: Limits,
+        environment: Mapping[str, str],
+    ) -> Outcome:
+        job_file = Path(job["out"]).parent / "job.json"
+        job_file.write_text(json.dumps(job), encoding="utf-8")
+        box = Box(
+            command=[self._python(), "-I", "-S", str(self.assignment.folder / "driver.py"), str(job_file)],
+            readable=[self.assignment.folder, COMMON, job_file, *readable],
+            writable=writable,
+            environment={**ENVIRONMENT, **environment},
+            wall_s=limits.wall_s,
+            output_bytes=limits.output_kb << 10,
+        )
+        return self.sandbox.run(box)
+
+    @staticmethod
+    def _python() -> str:
+        """The interpreter outside of the environment: no package of the grader's is in its reach."""
+        base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+        return str(base) if base.exists() else os.path.realpath(sys.executable)
+
+    @staticmethod
+    def _limits(limits: Limits) -> dict[str, float]:
+        keys = ("case_s", "cpu_s", "memory_mb", "processes", "file_mb")
+        return {key: float(getattr(limits, key)) for key in keys}
+
+    def build(self, name: str) -> Built:
+        """Builds the submission as ``builds.<name>`` says."""
+        spec = self.assignment.builds[name]
+        options = {"of": spec.of, "flags": [*spec.flags, *self.extra_flags], "compiler": self.compiler}
+        return self._build(self._fresh(f"build-{name}"), options, [self.stage], dict(spec.environment))
+
+    def support(self, name: str, own: Sequence[str]) -> Path:
+        """A build of our own code, made once and kept; ``own`` functions are left to the student."""
+        spec = self.assignment.builds[name]
+        source = ROOT / str(spec.source)
+        headers = ROOT / "student_template" / self.assignment.id
+        options = {"of": spec.of, "flags": spec.flags, "compiler": self.compiler, "source": str(source)}
+        options["own"] = sorted(own)
+        kept = cache_folder() / f"{self.assignment.id}-{name}-{self._support_key(source, options)}"
+        if kept.is_dir():
+            return kept
+        built = self._build(self._fresh(f"support-{name}"), options, [source, headers], {}, stage=headers)
+        if not built.report.ok:
+            raise InfrastructureError(
+                f"the grader's own {name} do not build with {self.compiler}: {built.report.messages.strip()}"
+            )
+        return _keep(built.folder, kept)
+
+    def _support_key(self, source: Path, options: dict[str, Any]) -> str:
+        ours = sorted(path for path in self.assignment.folder.rglob("*") if path.suffix in (".c", ".py"))
+        blob = json.dumps(options, sort_keys=True).encode() + os.path.realpath(
+            shutil.which(self.compiler) or self.compiler
+        ).encode()
+        return sha256(blob + b"".join(path.read_bytes() for path in [source, *ours]))[:24]
+
+    def _build(
+        self,
+        folder: Path,
+        options: dict[str, Any],
+        readable: list[Path],
+        environment: dict[str, str],
+        stage: Path | None = None,
+    ) -> Built:
+        build, out = folder / "build", folder / "out"
+        build.mkdir()
+        out.mkdir()
+        job = {"step": "build", "stage": str(stage or self.stage), "build": str(build), "out": str(out)}
+        limits = self.assignment.limits
+        bounds = {key: value for key, value in self._limits(limits).items() if key in ("memory_mb", "file_mb")}
+        started = time.monotonic()
+        outcome = self._run(
+            {**job, "options": options, "limits": bounds},
+            readable + self._toolchain(),
+            [out, build],
+            limits,
+            environment,
+        )
+        return Built(build, self._read_report(out, outcome), time.monotonic() - started)
+
+    def _toolchain(self) -> list[Path]:
+        """Where the compiler lies when it is not the system's own."""
+        path = Path(os.path.realpath(shutil.which(self.compiler) or "/usr/bin/cc"))
+        return [] if str(path).startswith(("/usr/", "/bin/")) else [path.parent.parent]
+
+    def _read_report(self, out: Path, outcome: Outcome) -> BuildReport:
+        if outcome.timed_out:
+            return BuildReport(ok=False, messages=f"the compiler did not end within {outcome.wall_s:.0f} s")
+        try:
+            return BuildReport.model_validate_json(_read_bounded(out / "build.json"))
+        except (OSError, ValidationError) as error:
+            raise InfrastructureError(
+                f"the build step of {self.assignment.id} broke: {outcome.output.strip() or error}"
+            ) from error
+
+    def probe(
+        self,
+        check_id: str,
+        check: Check,
+        built: Built,
+        cases: Sequence[CaseInput],
+        support: Mapping[str, Path],
+        options: Mapping[str, Any] | None = None,
+        extra_readable: Sequence[Path] = (),
+    ) -> Probed:
+        """Runs one check's cases in one sandbox, each case in a process of its own."""
+        folder = self._fresh(check_id)
+        out = folder / "out"
+        out.mkdir()
+        limits = self.assignment.limits_of(check)
+        entries = [
+            {"id": c.id, "params": dict(c.params), "inputs": str(c.inputs), "out": str(out / f"{i}.tensors")}
+            for i, c in enumerate(cases)
+        ]
+        job: dict[str, Any] = {
+            "step": "probe",
+            "probe": check.probe,
+            "function": check.function,
+            "stage": str(self.stage),
+            "build": str(built.folder),
+            "support": {name: str(path) for name, path in support.items()},
+            "out": str(out),
+            "cases": entries,
+            "options": dict(options or {}),
+            "limits": self._limits(limits),
+        }
+        readable = [self.stage, built.folder, *support.values(), *[c.inputs for c in cases], *extra_readable]
+        started = time.monotonic()
+        outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
+        statuses = _read_statuses(out / "status.jsonl")
+        if STARTED not in statuses:
+            raise InfrastructureError(
+                f"the probe of {check_id} did not start: {outcome.output.strip() or 'the sandbox gave no reason'}"
+            )
+        return Probed(
+            statuses,
+            {case["id"]: Path(case["out"]) for case in entries},
+            outcome,
+            time.monotonic() - started,
+        )
+
+
+def _keep(folder: Path, kept: Path) -> Path:
+    """Moves a build to where it is kept; when two graders do so at once, the first one's stays."""
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    part = kept.with_name(f"{kept.name}.{os.getpid()}.{threading.get_ident()}")
+    try:
+        shutil.copytree(folder, part)
+        part.rename(kept)
+    except OSError:
+        shutil.rmtree(part, ignore_errors=True)
+        return kept if kept.is_dir() else folder
+    return kept
+
+
+def _read_bounded(path: Path) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(MOST_STATUS_BYTES)
+
+
+def _read_statuses(path: Path) -> dict[str, dict[str, Any]]:
+    """The status lines by case; what is not such a line is passed over."""
+    try:
+        blob = _read_bounded(path)
+    except OSError:
+        return {}
+    statuses: dict[str, dict[str, Any]] = {}
+    for line in blob.splitlines():
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict) and isinstance(entry.get("case"), str):
+            statuses[entry["case"]] = entry
+    return statuses

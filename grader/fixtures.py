@@ -1,0 +1,162 @@
+"""A fixture set on disk: inputs and expected apart, a manifest with hashes; checked when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from grader import tensorfile
+from grader.cases import Array
+from grader.data import Strict
+from grader.errors import InfrastructureError, UsageError
+from grader.home import ROOT
+
+SCHEMA = "tensorgrade/fixtures/1"
+MANIFEST = "manifest.json"
+
+Call = dict[str, Any]
+
+
+class CaseEntry(Strict):
+    """A case in the manifest: scalars, and the hashes of its files (sha256, hex)."""
+
+    id: str
+    params: dict[str, int | float]
+    inputs: str
+    expected: str
+    calls: str | None = None
+
+    @property
+    def check(self) -> str:
+        """The check that the case belongs to."""
+        return self.id.split("/")[0]
+
+
+class Manifest(Strict):
+    """``manifest.json`` of a set; ``seed`` is absent from private sets."""
+
+    schema_: Literal["tensorgrade/fixtures/1"]
+    assignment: str
+    set: str
+    seed: int | None
+    cases: list[CaseEntry]
+
+
+@dataclass(frozen=True)
+class FixtureCase:
+    """One case of a set, its files read and checked on demand."""
+
+    folder: Path
+    entry: CaseEntry
+
+    @property
+    def id(self) -> str:
+        """``<check>/<name>``."""
+        return self.entry.id
+
+    @property
+    def inputs_path(self) -> Path:
+        """The tensor file that the sandbox may read."""
+        return self.folder / "inputs" / f"{self.id}.safetensors"
+
+    @property
+    def expected_path(self) -> Path:
+        """The tensor file that it may not."""
+        return self.folder / "expected" / f"{self.id}.safetensors"
+
+    @property
+    def calls_path(self) -> Path:
+        """The right order of calls, for the checks that have one."""
+        return self.folder / "expected" / f"{self.id}.calls.json"
+
+    def check_inputs(self) -> None:
+        """Compares the input file with its hash."""
+        _checked(self.inputs_path, self.entry.inputs)
+
+    @cached_property
+    def expected(self) -> dict[str, Array]:
+        """The expected tensors, float64."""
+        _checked(self.expected_path, self.entry.expected)
+        try:
+            return tensorfile.read(self.expected_path)
+        except tensorfile.TensorFileError as error:
+            raise _damaged(self.expected_path, str(error)) from error
+
+    @cached_property
+    def calls(self) -> list[Call]:
+        """The right calls, or none."""
+        if self.entry.calls is None:
+            return []
+        calls: list[Call] = json.loads(_checked(self.calls_path, self.entry.calls))
+        return calls
+
+
+def sha256(blob: bytes) -> str:
+    """The hash as hex."""
+    return hashlib.sha256(blob).hexdigest()
+
+
+def _damaged(path: Path, what: str) -> InfrastructureError:
+    return InfrastructureError(f"fixture {path} is damaged ({what}); restore it, e.g. git checkout {path}")
+
+
+def _checked(path: Path, expected: str) -> bytes:
+    try:
+        blob = path.read_bytes()
+    except OSError as error:
+        raise _damaged(path, error.strerror or "cannot be read") from error
+    if sha256(blob) != expected:
+        raise _damaged(path, "its hash is not the manifest's")
+    return blob
+
+
+@dataclass(frozen=True)
+class FixtureSet:
+    """A fixture set, ready for grading."""
+
+    folder: Path
+    manifest: Manifest
+    digest: str
+
+    def cases(self, check: str) -> list[FixtureCase]:
+        """The cases of a check, in the manifest's order."""
+        return [FixtureCase(self.folder, entry) for entry in self.manifest.cases if entry.check == check]
+
+    def require(self, minimum: dict[str, int]) -> None:
+        """Refuses a set that holds fewer cases of a check than it needs: nothing passes in a vacuum."""
+        for check, least in minimum.items():
+            if (found := len(self.cases(check))) < least:
+                raise InfrastructureError(
+                    f"fixture set {self.folder} holds {found} cases of check `{check}`, needs {least};"
+                    f" rebuild it: ./grade fixtures build {self.manifest.assignment}"
+                )
+
+
+def set_folder(assignment: str, name: str) -> Path:
+    """Where a named set lies."""
+    return ROOT / "fixtures" / assignment / name
+
+
+def load(folder: Path) -> FixtureSet:
+    """Reads a set's manifest.
+
+    Raises:
+        UsageError: there is no such folder.
+        InfrastructureError: it is damaged.
+    """
+    path = folder / MANIFEST
+    if not folder.is_dir():
+        raise UsageError(f"there is no fixture set at {folder}; build it: ./grade fixtures build")
+    try:
+        blob = path.read_bytes()
+        content = json.loads(blob)
+        content["schema_"] = content.pop("schema", None)
+        return FixtureSet(folder, Manifest.model_validate(content), sha256(blob))
+    except (OSError, ValueError, AttributeError, ValidationError) as error:
+        raise _damaged(path, str(error)) from error

@@ -1,0 +1,286 @@
+"""Grading one submission: the one way through the house, from files to a result."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader import __version__, advice, inference
+from grader.assignment import Assignment, Check
+from grader.engine import Built, CaseInput, Engine, processors
+from grader.errors import InfrastructureError
+from grader.fixtures import FixtureCase, FixtureSet
+from grader.home import ROOT
+from grader.judge import Judge, Judged
+from grader.result import BuildInfo, FixtureInfo, Result, SubmissionInfo
+from grader.sandbox import Sandbox
+from grader.score import score_row, score_rows
+from grader.submission import Taken
+from grader.tolerances import Tolerances
+from grader.transcript import transcript_of
+
+COMPILERS = ("gcc", "clang", "cc")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose.
+
+    Attributes:
+        rows: ids of the rows to grade; none: all.
+        compiler: the compiler; none: the first of gcc, clang, cc that is there.
+        flags: appended to the flags of the submission's builds.
+        second_look: whether to build as the Makefile does too, for advice.
+        replaced: cases that stand in for a check's own, e.g. the real 124M files.
+        probe_options: options handed to a check's probe, and files it may read on top.
+    """
+
+    rows: Sequence[str] = ()
+    compiler: str | None = None
+    flags: Sequence[str] = ()
+    second_look: bool = True
+    replaced: Mapping[str, FixtureCase] = field(default_factory=dict)
+    probe_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    assignment_checks: Mapping[str, Check] = field(default_factory=dict)
+
+
+Progress = Callable[[str], None]
+
+
+def find_compiler(asked: str | None) -> str:
+    """The compiler to build with.
+
+    Raises:
+        InfrastructureError: there is none.
+    """
+    for name in (asked,) if asked else COMPILERS:
+        if name and shutil.which(name):
+            return name
+    raise InfrastructureError(
+        f"no C compiler ({asked or ', '.join(COMPILERS)}) was found; install one: `apt install gcc` (Debian, Ubuntu),"
+        " `dnf install gcc` (Fedora), `xcode-select --install` (macOS)"
+    )
+
+
+def _version(compiler: str) -> str:
+    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
+    return (done.stdout.splitlines() or [""])[0]
+
+
+@contextmanager
+def _work_folder() -> Iterator[Path]:
+    """A folder of this run's own, gone afterwards."""
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="tensorgrade-")).resolve()
+    except OSError as error:
+        raise InfrastructureError(f"no temporary folder can be made: {error.strerror}") from error
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def stage_files(assignment: Assignment, taken: Taken, stage: Path) -> None:
+    """Lays out what the student's code is built with: the template's files, the submission's on top."""
+    for name in assignment.submission.provided:
+        target = stage / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / "student_template" / assignment.id / name, target)
+    for name, blob in taken.files.items():
+        target = stage / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(blob)
+
+
+class Grading:
+    """One submission under way."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        taken: Taken,
+        fixtures: FixtureSet,
+        sandbox: Sandbox,
+        tolerances: Tolerances,
+        options: Options,
+        progress: Progress,
+    ) -> None:
+        self.assignment = assignment
+        self.taken = taken
+        self.fixtures = fixtures
+        self.sandbox = sandbox
+        self.options = options
+        self.progress = progress
+        self.rows = [assignment.row(name) for name in options.rows] or list(assignment.rows)
+        self.judge = Judge(assignment, tolerances)
+        self.judged: dict[str, Judged] = {}
+        self.timing: dict[str, float] = {}
+        self.problems = list(taken.problems)
+        self.advice: list[advice.Note] = []
+        fixtures.require({name: c.cases_min for name, c in assignment.checks.items()})
+
+    @property
+    def checks(self) -> dict[str, Check]:
+        """The checks that the wanted rows rest on."""
+        names = dict.fromkeys(check for row in self.rows for check in row.checks)
+        return {name: self.check(name) for name in names}
+
+    def check(self, name: str) -> Check:
+        """A check, as it is to be run now."""
+        return self.options.assignment_checks.get(name, self.assignment.checks[name])
+
+    def run(self) -> Result:
+        """Grades; the result has a verdict for every row."""
+        started = time.monotonic()
+        build: BuildInfo | None = None
+        if not self.problems:
+            build = self._in_work_folder()
+        for name in self.checks:
+            self.judged.setdefault(name, Judged("blocked", detail=self.problems[0] if self.problems else ""))
+        self.timing["total"] = time.monotonic() - started
+        return self._result(build)
+
+    def _in_work_folder(self) -> BuildInfo:
+        compiler = find_compiler(self.options.compiler)
+        with _work_folder() as work, ThreadPoolExecutor(processors()) as pool:
+            stage = work / "stage"
+            stage.mkdir()
+            stage_files(self.assignment, self.taken, stage)
+            engine = Engine(self.assignment, self.sandbox, stage, work, compiler, self.options.flags)
+            run = Run(self, engine, pool)
+            try:
+                run.all()
+            except BaseException:
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
+            flags = [*self.assignment.builds["plain"].flags, *self.options.flags]
+            return BuildInfo(compiler=compiler, version=_version(compiler), flags=flags)
+
+    def _result(self, build: BuildInfo | None) -> Result:
+        results = {name: self.judge.result(name, self.check(name), j) for name, j in self.judged.items()}
+        rows = score_rows(self.assignment, self.rows, results)
+        rows = [inference.name_upstream(row, rows) for row in rows]
+        return Result(
+            grader=__version__,
+            assignment=self.assignment.id,
+            title=self.assignment.title,
+            score=sum(row.points for row in rows),
+            max_score=sum(row.max_points for row in rows),
+            complete=len(rows) == len(self.assignment.rows),
+            sandbox=self.sandbox.name,
+            fixtures=FixtureInfo(
+                set=self.fixtures.manifest.set, seed=self.fixtures.manifest.seed, digest=self.fixtures.digest
+            ),
+            submission=SubmissionInfo(
+                origin=self.taken.origin, hashes=self.taken.hashes, ignored=self.taken.ignored
+            ),
+            build=build,
+            problems=self.problems,
+            rows=rows,
+            advice=[note.record() for note in self.advice],
+            transcript=transcript_of(self.assignment, self.judged),
+            timing={name: round(seconds, 3) for name, seconds in self.timing.items()},
+        )
+
+
+class Run:
+    """The builds and probes of one grading, spread over the processors."""
+
+    def __init__(self, grading: Grading, engine: Engine, pool: ThreadPoolExecutor) -> None:
+        self.grading = grading
+        self.engine = engine
+        self.pool = pool
+        self.assignment = grading.assignment
+        self.supports: dict[str, Path] = {}
+
+    def all(self) -> None:
+        """Everything, in the order in which results are wanted: build, rows, inference, advice."""
+        plain = self.pool.submit(self.engine.build, "plain")
+        supports = {name: self.pool.submit(self.engine.support, name, []) for name in self._supports_needed()}
+        second = self._second_build()
+        built = plain.result()
+        self.grading.timing["build"] = built.seconds
+        if not built.report.ok:
+            self._not_built(built)
+            return
+        self.supports = {name: future.result() for name, future in supports.items()}
+        self._notes(built)
+        self._probe_all(built)
+        self._infer(built)
+        self._report_rows()
+        if second is not None:
+            self.grading.advice += advice.second_look(self, second.result())
+
+    def _supports_needed(self) -> list[str]:
+        return list(dict.fromkeys(s for check in self.grading.checks.values() for s in check.support))
+
+    def _second_build(self) -> Future[Built] | None:
+        look = self.assignment.advice
+        if not self.grading.options.second_look or look is None:
+            return None
+        return self.pool.submit(self.engine.build, look.build)
+
+    def _not_built(self, built: Built) -> None:
+        messages = built.report.messages.strip() or "the compiler gave no reason"
+        first = next((line for line in messages.splitlines() if "error" in line), messages.splitlines()[0])
+        self.grading.problems += [f"it does not compile: {first}", messages]
+
+    def _notes(self, built: Built) -> None:
+        for text in built.report.notes:
+            self.grading.advice.append(advice.Note("build", text))
+        if (text := built.report.unavailable.get("model")) is not None:
+            self.grading.problems.append(text)
+
+    def _probe_all(self, built: Built) -> None:
+        unavailable = built.report.unavailable
+        own = sorted(set(unavailable) - {"model"})
+        waiting: dict[str, Future[Judged]] = {}
+        for name, check in self.grading.checks.items():
+            missing = [part for part in check.needs if part in unavailable]
+            if missing:
+                detail = f"{missing[0]}: {unavailable[missing[0]]}"
+                self.grading.judged[name] = Judged("blocked", detail=detail)
+            else:
+                waiting[name] = self.pool.submit(self.probe, name, check, built, own)
+        for name, future in waiting.items():
+            self.grading.judged[name] = future.result()
+            self.grading.progress(f"{name}: {self.grading.judged[name].verdict}")
+
+    def probe(
+        self, name: str, check: Check, built: Built, own: Sequence[str] = (), timed: bool = True
+    ) -> Judged:
+        """Runs and judges one check; ``own`` operators are left to the student where ours are interposed."""
+        cases = self.cases(name)
+        for case in cases:
+            case.check_inputs()
+        inputs = [CaseInput(case.id, case.entry.params, case.inputs_path) for case in cases]
+        supports = {s: self.engine.support(s, own) if own else self.supports[s] for s in check.support}
+        options = self.grading.options.probe_options.get(name, {})
+        readable = [Path(path) for path in options.values()]
+        probed = self.engine.probe(name, check, built, inputs, supports, options, readable)
+        if timed:
+            self.grading.timing[name] = probed.seconds
+        return self.grading.judge.check(name, check, cases, probed, own)
+
+    def cases(self, name: str) -> list[FixtureCase]:
+        """The cases of a check, or those that stand in for them."""
+        replaced = self.grading.options.replaced.get(name)
+        return [replaced] if replaced else self.grading.fixtures.cases(name)
+
+    def _infer(self, built: Built) -> None:
+        """Fills in the checks that could not be made directly, and settles the wiring under them."""
+        inference.infer(self, built)
+
+    def _report_rows(self) -> None:
+        grading = self.grading
+        results = {n: grading.judge.result(n, grading.check(n), j) for n, j in grading.judged.items()}
+        for row in grading.rows:
+            scored = score_row(row, results)
+            grading.progress(f"{scored.points:>3}/{scored.max_points} {row.title}: {scored.verdict}")

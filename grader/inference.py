@@ -1,0 +1,78 @@
+"""Rows that cannot be judged on their own evidence, and what one row's fault does to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.engine import Built
+from grader.judge import Judged
+from grader.result import RowResult
+
+if TYPE_CHECKING:
+    from grader.grading import Run
+
+
+def infer(run: Run, built: Built) -> None:
+    """Judges what cannot be probed alone by the tensors that it feeds.
+
+    Where an operator is missing under its name or declared otherwise, ``gpt2_backward`` has run with that
+    operator of the student's and ours for all others: what its tensors say is said of the operator.
+    """
+    for name, check in run.grading.checks.items():
+        unavailable = [part for part in check.needs if part in built.report.unavailable]
+        if not unavailable or check.fallback is None:
+            continue
+        source = _source(run, check.fallback.check, built)
+        run.grading.judged[name] = _inferred(run.grading.judged[name], source, check.fallback.tensors)
+    own = set(built.report.unavailable) - {"model"}
+    for name, check in run.grading.checks.items():
+        if check.calls and own:
+            _settle_wiring(run.grading.judged[name])
+
+
+def _source(run: Run, name: str, built: Built) -> Judged:
+    """The check that evidence is taken from, made now if no row asked for it."""
+    check = run.grading.check(name)
+    if name not in run.grading.judged:
+        own = sorted(set(built.report.unavailable) - {"model"})
+        if any(part in built.report.unavailable for part in check.needs):
+            return Judged("blocked")
+        run.grading.judged[name] = run.probe(name, check, built, own)
+    return run.grading.judged[name]
+
+
+def _inferred(blocked: Judged, source: Judged, tensors: list[str]) -> Judged:
+    comparisons = source.compared(tensors)
+    if not comparisons:
+        return Judged(
+            "blocked", detail=f"{blocked.detail}; and gpt2_backward gives no gradients to judge it by", inferred=True
+        )
+    wrong = [c for c in comparisons if not c.ok]
+    if wrong:
+        detail = f"{blocked.detail}; {', '.join(dict.fromkeys(c.tensor for c in wrong))}, which it feeds, are wrong"
+        return Judged("fail", comparisons, detail, inferred=True)
+    return Judged("pass", comparisons, blocked.detail, inferred=True)
+
+
+def _settle_wiring(wiring: Judged) -> None:
+    """With an operator of the student's in it, wrong tensors alone do not speak against the wiring.
+
+    Then the calls decide: they are made on the right tensors, in the right order.
+    """
+    if wiring.verdict == "fail" and not wiring.calls_differ and not wiring.detail:
+        wiring.verdict, wiring.inferred = "pass", True
+        wiring.detail = "all other calls are made on the right tensors, in the right order"
+
+
+def name_upstream(row: RowResult, rows: list[RowResult]) -> RowResult:
+    """Where only the whole program fails a row, says which other rows break it."""
+    direct = [c for c in row.checks if c.role == "direct"]
+    whole = [c for c in row.checks if c.role == "whole"]
+    if row.verdict == "pass" or not direct or any(c.verdict != "pass" for c in direct):
+        return row
+    functions = direct[0].function
+    broken = [r.id for r in rows if r.id != row.id and r.verdict != "pass"]
+    alone = f"{functions} alone is right"
+    cause = f"what breaks it lies upstream: {', '.join(broken)}" if broken else "only the whole program fails"
+    told = next((c.detail for c in whole if c.detail), row.detail)
+    return row.model_copy(update={"detail": f"{alone}; {cause}" + (f" ({told})" if told else "")})

@@ -1,0 +1,205 @@
+"""From raw outcomes to the verdict on a check: statuses, tensors, comparisons."""
+
+from __future__ import annotations
+
+import math
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader import calls as call_records
+from grader import tensorfile
+from grader.assignment import Assignment, Check
+from grader.cases import Array
+from grader.compare import Comparison, compare
+from grader.engine import Probed
+from grader.fixtures import FixtureCase
+from grader.result import CheckResult, Evidence, Verdict
+from grader.tolerances import Tolerances
+
+MOST_TENSOR_BYTES = 64 << 20
+LAYER_AXIS = "l"
+
+
+@dataclass
+class Judged:
+    """A check as judged: the verdict and what it rests on."""
+
+    verdict: Verdict
+    comparisons: list[Comparison] = field(default_factory=list)
+    detail: str = ""
+    calls_differ: str = ""
+    output: str = ""
+    inferred: bool = False
+    tensors: dict[str, dict[str, Array]] = field(default_factory=dict)
+    expected: dict[str, dict[str, Array]] = field(default_factory=dict)
+    params: dict[str, Mapping[str, int | float]] = field(default_factory=dict)
+
+    def compared(self, tensors: Sequence[str]) -> list[Comparison]:
+        """The comparisons of these tensors alone."""
+        return [c for c in self.comparisons if c.tensor in tensors]
+
+
+def _text(value: object) -> str:
+    """A status field as one line of printable text: it comes from the sandbox."""
+    return "".join(c if c.isprintable() else "?" for c in str(value))[:400]
+
+
+def _ending(status: Mapping[str, Any]) -> tuple[Verdict, str] | None:
+    """Verdict and sentence for a case that did not end well; None for one that did."""
+    kind = status.get("status")
+    detail = _text(status.get("detail", ""))
+    if kind == "ok":
+        return None
+    if kind == "timed_out":
+        return "timed_out", detail or "it did not end in time"
+    if kind == "crashed":
+        return "crashed", detail or _signal_name(status.get("code"))
+    if "error" in status:
+        return "crashed", _text(status["error"])
+    return "crashed", detail or f"it stopped the program with exit code {_text(status.get('code'))}"
+
+
+def _signal_name(number: object) -> str:
+    try:
+        return f"ended by {signal.Signals(int(str(number))).name}"
+    except ValueError:
+        return "ended by a signal"
+
+
+class Judge:
+    """Judges the checks of one assignment under its tolerances."""
+
+    def __init__(self, assignment: Assignment, tolerances: Tolerances) -> None:
+        self.assignment = assignment
+        self.tolerances = tolerances
+
+    def check(
+        self, check_id: str, check: Check, cases: Sequence[FixtureCase], probed: Probed, own: Sequence[str] = ()
+    ) -> Judged:
+        """Judges a check on all its cases; ``own`` functions were the student's where ours should stand."""
+        ended = self._endings(cases, probed)
+        verdict, detail = ended or ("pass", "")
+        judged = Judged(verdict, detail=detail)
+        if judged.verdict == "pass":
+            if all(probed.statuses[case.id].get("untouched") is True for case in cases):
+                judged = Judged("not_implemented", detail=f"{check.function} does nothing yet")
+            self._compare_all(check_id, check, cases, probed, judged)
+        if check.calls:
+            judged.calls_differ = _calls_differ(cases, probed, own)
+        if judged.verdict not in ("pass", "not_implemented"):
+            judged.output = probed.outcome.output
+        return judged
+
+    def _endings(self, cases: Sequence[FixtureCase], probed: Probed) -> tuple[Verdict, str] | None:
+        found = []
+        for case in cases:
+            status = probed.statuses.get(case.id)
+            if status is None:
+                status = {"status": "timed_out" if probed.outcome.timed_out else "crashed"}
+                status["detail"] = "" if probed.outcome.timed_out else "the probe itself was ended"
+            if (ended := _ending(status)) is not None:
+                found.append((ended[0], f"{ended[1]} (case {case.id})"))
+        return next((e for e in found if e[0] == "crashed"), found[0] if found else None)
+
+    def _compare_all(
+        self, check_id: str, check: Check, cases: Sequence[FixtureCase], probed: Probed, judged: Judged
+    ) -> None:
+        for case in cases:
+            try:
+                got = tensorfile.read(probed.outputs[case.id], self._most_bytes(case))
+            except tensorfile.TensorFileError as error:
+                judged.verdict = "fail"
+                judged.detail = f"{error} (case {case.id})"
+                continue
+            judged.tensors[case.id], judged.expected[case.id] = got, case.expected
+            judged.params[case.id] = case.entry.params
+            judged.comparisons += [
+                self._compare(check_id, check, case.id, name, got.get(name), expected)
+                for name, expected in case.expected.items()
+            ]
+        if judged.verdict == "pass" and not all(c.ok for c in judged.comparisons if c.tensor not in check.context):
+            judged.verdict = "fail"
+
+    @staticmethod
+    def _most_bytes(case: FixtureCase) -> int:
+        """Twice what right tensors take, and a header: enough to be told of a wrong type."""
+        return max(MOST_TENSOR_BYTES, 2 * sum(array.nbytes for array in case.expected.values()) + (1 << 20))
+
+    def _compare(
+        self, check_id: str, check: Check, case: str, name: str, got: Array | None, expected: Array
+    ) -> Comparison:
+        limit = self.tolerances.limit(self.assignment.id, check_id, name, check.official)
+        return compare(case, name, got, expected, limit, self._layered(name))
+
+    def _layered(self, tensor: str) -> bool:
+        return self.assignment.axes.get(tensor, [""])[0] == LAYER_AXIS
+
+    # -- evidence -----------------------------------------------------------------------------------------
+
+    def result(self, check_id: str, check: Check, judged: Judged) -> CheckResult:
+        """The check as it stands in the result."""
+        names = list(dict.fromkeys(c.tensor for c in judged.comparisons))
+        return CheckResult(
+            id=check_id,
+            title=check.title,
+            function=check.function,
+            role=check.role,
+            verdict=judged.verdict,
+            inferred=judged.inferred,
+            detail=judged.detail,
+            evidence=[self._evidence([c for c in judged.comparisons if c.tensor == n]) for n in names],
+            calls_differ=judged.calls_differ,
+            output=judged.output,
+        )
+
+    def _evidence(self, comparisons: Sequence[Comparison]) -> Evidence:
+        """The worst case of a tensor: a failed one before a passed one, then by how far off it is."""
+        worst = max(comparisons, key=lambda c: (not c.ok, c.error / c.limit if c.limit else c.error))
+        element = worst.worst
+        return Evidence(
+            tensor=worst.tensor,
+            case=worst.case,
+            shape=list(worst.shape),
+            ok=worst.ok,
+            reason=worst.reason,
+            note=worst.note,
+            error=finite(worst.error),
+            limit=worst.limit,
+            index=list(element.index) if element else None,
+            place=self.place(worst.tensor, element.index) if element else "",
+            got=finite(element.got) if element else None,
+            expected=element.expected if element else None,
+            absolute=finite(element.absolute) if element else None,
+            relative=finite(element.relative) if element else None,
+            allowed=element.allowed if element else None,
+            wrong=worst.wrong,
+            size=worst.size,
+            layers=list(worst.layers),
+            failed_cases=[c.case for c in comparisons if not c.ok],
+        )
+
+    def place(self, tensor: str, index: Sequence[int]) -> str:
+        """An index with the names of the tensor's axes: ``[l=1, o=17, c=3]``."""
+        axes = self.assignment.axes.get(tensor, [])
+        if len(axes) != len(index):
+            return "[" + ", ".join(str(i) for i in index) + "]"
+        return "[" + ", ".join(f"{axis}={i}" for axis, i in zip(axes, index, strict=True)) + "]"
+
+
+def finite(value: float) -> float | None:
+    """The value, or None where JSON has no word for it."""
+    return value if math.isfinite(value) else None
+
+
+def _calls_differ(cases: Sequence[FixtureCase], probed: Probed, own: Sequence[str]) -> str:
+    for case in cases:
+        made = probed.statuses.get(case.id, {}).get("calls")
+        if not isinstance(made, list):
+            continue
+        usable = [call for call in made if isinstance(call, dict) and isinstance(call.get("args"), dict)]
+        difference = call_records.first_difference(usable, call_records.without(case.calls, own))
+        if difference is not None:
+            return _text(difference)
+    return ""

@@ -1,0 +1,124 @@
+"""The one result model: everything a renderer may show. Renderers know this and nothing else."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = "tensorgrade/result/1"
+
+Verdict = Literal["pass", "fail", "not_implemented", "crashed", "timed_out", "blocked"]
+
+# The graver of two: what a row shows when its checks end differently.
+GRAVITY: tuple[Verdict, ...] = ("pass", "not_implemented", "fail", "timed_out", "crashed", "blocked")
+
+
+class Record(BaseModel):
+    """Base of the result's parts: frozen, no unknown keys, no NaN in JSON (null in its place)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
+
+
+class Evidence(Record):
+    """The comparison of one tensor: the worst case of it."""
+
+    tensor: str
+    case: str
+    shape: list[int]
+    ok: bool
+    reason: str = Field(description="why it failed: missing, shape, type, not finite, differs; empty: it passed")
+    note: str
+    error: float | None = Field(description="error in the limit's metric; null: not a number, or infinite")
+    limit: float
+    index: list[int] | None = Field(description="the element furthest off")
+    place: str = Field(description="that index with the axes' names, e.g. [l=1, o=17, c=3]")
+    got: float | None
+    expected: float | None
+    absolute: float | None
+    relative: float | None
+    allowed: float | None
+    wrong: int = Field(description="elements beyond the limit, in that case")
+    size: int
+    layers: list[int] = Field(description="layers with elements beyond the limit")
+    failed_cases: list[str]
+
+
+class CheckResult(Record):
+    """What came of one check."""
+
+    id: str
+    title: str
+    function: str
+    role: Literal["direct", "whole"]
+    verdict: Verdict
+    inferred: bool
+    detail: str = Field(description="one sentence for whatever is not in the evidence")
+    evidence: list[Evidence]
+    calls_differ: str = Field("", description="first difference of the calls made from the right ones")
+    output: str = Field("", description="what the code printed, cut to the limit; on failure only")
+
+
+class RowResult(Record):
+    """A line of the point table."""
+
+    id: str
+    title: str
+    points: int
+    max_points: int
+    verdict: Verdict
+    inferred: bool
+    detail: str
+    checks: list[CheckResult]
+
+
+class AdviceNote(Record):
+    """Something worth knowing that costs no points."""
+
+    check: str
+    text: str
+
+
+class BuildInfo(Record):
+    """How the submission was built."""
+
+    compiler: str
+    version: str
+    flags: list[str]
+
+
+class SubmissionInfo(Record):
+    """What was graded."""
+
+    origin: str
+    hashes: dict[str, str]
+    ignored: list[str]
+
+
+class FixtureInfo(Record):
+    """Against what it was graded."""
+
+    set: str
+    seed: int | None
+    digest: str
+
+
+class Result(Record):
+    """The result of grading one submission."""
+
+    schema_: str = Field(SCHEMA, serialization_alias="schema")
+    grader: str
+    assignment: str
+    title: str
+    score: int
+    max_score: int
+    complete: bool = Field(description="false if only some rows were asked for; then `score` is of these alone")
+    sandbox: str
+    fixtures: FixtureInfo
+    submission: SubmissionInfo
+    build: BuildInfo | None
+    problems: list[str] = Field(description="why the submission could not be judged, or not in full")
+    rows: list[RowResult]
+    advice: list[AdviceNote]
+    transcript: str = Field(description="the handout's own test, as it prints")
+    timing: dict[str, float] = Field(description="seconds; the one part that differs from run to run")

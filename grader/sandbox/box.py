@@ -1,0 +1,116 @@
+"""What is to be run confined, how it ended, and the running itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Protocol
+
+from grader.errors import InfrastructureError
+
+
+@dataclass(frozen=True)
+class Box:
+    """A command and what it may see.
+
+    Attributes:
+        command: program and arguments.
+        readable: files and folders it may read, at their own paths; the system's come on top.
+        writable: folders it may write.
+        environment: all of its environment.
+        wall_s: wall time after which its whole process tree is killed.
+        output_bytes: how much of its standard output and error is kept.
+        scratch_mb: size of its /tmp, where the sandbox has one of its own.
+    """
+
+    command: Sequence[str]
+    readable: Sequence[Path] = ()
+    writable: Sequence[Path] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    wall_s: float = 10.0
+    output_bytes: int = 1 << 18
+    scratch_mb: int = 256
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a box ended: exit status (negative: a signal), whether time was up, what it printed."""
+
+    returncode: int
+    timed_out: bool
+    output: str
+    wall_s: float
+
+
+class Sandbox(Protocol):
+    """A way to confine; ``name`` is what results record."""
+
+    @property
+    def name(self) -> str:
+        """As in results: ``bubblewrap``, or ``none`` for limits alone."""
+        ...
+
+    def run(self, box: Box) -> Outcome:
+        """Runs the box to its end."""
+        ...
+
+
+class _Kept:
+    """Reads a stream to its end and keeps the first bytes: a program that prints never waits for us."""
+
+    def __init__(self, stream: IO[bytes], limit: int) -> None:
+        self.stream, self.limit, self.blob, self.cut = stream, limit, b"", False
+        self.thread = threading.Thread(target=self._read, daemon=True)
+        self.thread.start()
+
+    def _read(self) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while piece := os.read(self.stream.fileno(), 1 << 16):
+                room = self.limit - len(self.blob)
+                self.blob += piece[:room]
+                self.cut = self.cut or len(piece) > room
+
+    def text(self) -> str:
+        self.thread.join(timeout=2.0)
+        return self.blob.decode("utf-8", "replace") + ("\n[output cut here]" if self.cut else "")
+
+
+def run_confined(command: Sequence[str], box: Box) -> Outcome:
+    """Runs ``command`` (the box's own, wrapped) in its own session; kills all of it when time is up."""
+    started = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=box.environment,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise InfrastructureError(f"cannot start {command[0]}: {error.strerror}") from error
+    assert process.stdout is not None
+    kept = _Kept(process.stdout, box.output_bytes)
+    timed_out = False
+    try:
+        process.wait(box.wall_s)
+    except subprocess.TimeoutExpired:
+        timed_out = True
+    finally:
+        _kill_session(process)
+    outcome = Outcome(process.returncode, timed_out, kept.text(), time.monotonic() - started)
+    process.stdout.close()
+    return outcome
+
+
+def _kill_session(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,76 @@
+"""From checks to rows to the total. All points are data; this file adds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.assignment import Assignment, Row
+from grader.result import GRAVITY, CheckResult, Evidence, RowResult, Verdict
+
+
+def gravest(verdicts: Sequence[Verdict]) -> Verdict:
+    """The gravest of some verdicts."""
+    return max(verdicts, key=GRAVITY.index)
+
+
+def score_row(row: Row, results: Mapping[str, CheckResult]) -> RowResult:
+    """A row has its points if all checks that count have passed.
+
+    The verdict is that of the direct checks; only where these have passed does that of the whole
+    program's speak. ``credit: direct`` leaves the whole program out.
+    """
+    checks = [results[check] for check in row.checks]
+    direct = [c for c in checks if c.role == "direct"]
+    counting = direct if row.credit == "direct" and direct else checks
+    verdict = gravest([c.verdict for c in direct]) if direct else "pass"
+    if verdict == "pass":
+        verdict = gravest([c.verdict for c in counting])
+    return RowResult(
+        id=row.id,
+        title=row.title,
+        points=row.points if verdict == "pass" else 0,
+        max_points=row.points,
+        verdict=verdict,
+        inferred=any(c.inferred for c in counting if c.verdict == verdict),
+        detail=_detail(counting, verdict),
+        checks=checks,
+    )
+
+
+def _detail(checks: Sequence[CheckResult], verdict: Verdict) -> str:
+    """One line of evidence: the closest call of a row that passed, the first failure of one that did not."""
+    if verdict == "pass":
+        evidence = [e for check in checks for e in check.evidence]
+        return _closest(evidence)
+    deciding = next((c for c in checks if c.verdict == verdict), checks[0])
+    failed = next((e for e in deciding.evidence if not e.ok), None)
+    if deciding.detail:
+        return f"{deciding.detail}"
+    return describe(failed) if failed else deciding.calls_differ
+
+
+def _closest(evidence: Sequence[Evidence]) -> str:
+    measured = [e for e in evidence if e.error is not None and e.limit > 0]
+    if not measured:
+        return ""
+    worst = max(measured, key=lambda e: (e.error or 0.0) / e.limit)
+    return f"largest error {worst.error:.1e} in {worst.tensor} (limit {worst.limit:.0e})"
+
+
+def describe(evidence: Evidence) -> str:
+    """A failed tensor in one line."""
+    name = f"{evidence.tensor}{evidence.place}"
+    if evidence.reason == "missing":
+        return f"{evidence.tensor} was not handed back"
+    if evidence.reason == "shape":
+        return f"{evidence.tensor} has shape {evidence.note}, should be {evidence.shape}"
+    if evidence.reason == "type":
+        return f"{evidence.tensor} is of type {evidence.note}"
+    share = f"{evidence.wrong} of {evidence.size} wrong"
+    got = "not a finite number" if evidence.got is None else f"{evidence.got:.6g}"
+    return f"{name} is {got}, should be {evidence.expected:.6g} ({share})"
+
+
+def score_rows(assignment: Assignment, rows: Sequence[Row], results: Mapping[str, CheckResult]) -> list[RowResult]:
+    """The rows in the order of the point table."""
+    return [score_row(row, results) for row in assignment.rows if row in rows]

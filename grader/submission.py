@@ -1,0 +1,200 @@
+"""Taking a submission: a folder, an archive or a file; only what the assignment names is read."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from grader.assignment import Submission as Rules
+from grader.errors import UsageError
+from grader.fixtures import sha256
+
+MOST_ENTRIES = 20_000  # a clone of the course's repository has some hundred
+DEEPEST = 6  # a folder in a folder in a folder, and a little more
+NOT_LOOKED_AT = {".git", "__MACOSX", ".venv", "node_modules", "__pycache__"}
+
+
+@dataclass
+class Taken:
+    """What was taken of a submission.
+
+    Attributes:
+        origin: what the user named.
+        files: the bytes of each file that counts, by the assignment's path.
+        hashes: their sha256.
+        ignored: files that were brought, and that the assignment provides itself.
+        problems: why it cannot be graded; empty if it can.
+    """
+
+    origin: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)
+    ignored: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+Reader = Callable[[str, int], bytes]
+
+
+class _Refused(Exception):
+    """A file that will not be read; the message says why."""
+
+
+def take(path: Path, rules: Rules) -> Taken:
+    """Takes the files that count from ``path``.
+
+    What is wrong with the submission itself stands in ``problems``.
+
+    Raises:
+        UsageError: there is nothing at ``path``, or it is neither folder, archive nor a file that counts.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no submission at {path}")
+    if path.is_dir():
+        return _collect(path, rules, _walk(path), _folder_reader(path))
+    if path.name in {PurePosixPath(name).name for name in rules.files}:
+        return _single_file(path, rules)
+    if zipfile.is_zipfile(path):
+        return _take_zip(path, rules)
+    if tarfile.is_tarfile(path):
+        return _take_tar(path, rules)
+    raise UsageError(f"{path} is neither a folder, nor a zip or tar, nor {' or '.join(rules.files)}")
+
+
+def _walk(root: Path) -> Iterable[str]:
+    for folder, folders, files in os.walk(root):
+        depth = len(Path(folder).relative_to(root).parts)
+        folders[:] = sorted(f for f in folders if f not in NOT_LOOKED_AT) if depth < DEEPEST else []
+        for name in sorted(files):
+            yield (Path(folder) / name).relative_to(root).as_posix()
+
+
+def _folder_reader(root: Path) -> Reader:
+    def read(name: str, limit: int) -> bytes:
+        try:
+            descriptor = os.open(root / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError as error:
+            if (root / name).is_symlink():
+                raise _Refused("is a link; hand in the file itself") from error
+            raise _Refused(f"cannot be read: {error.strerror}") from error
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise _Refused("is not a regular file")
+            return file.read(limit + 1)
+
+    return read
+
+
+def _single_file(path: Path, rules: Rules) -> Taken:
+    wanted = next(name for name in rules.files if PurePosixPath(name).name == path.name)
+    folder = path.resolve().parent
+    return _collect(path, rules, [wanted], lambda _, limit: _folder_reader(folder)(path.name, limit))
+
+
+def _take_zip(path: Path, rules: Rules) -> Taken:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {i.filename: i for i in archive.infolist()[: MOST_ENTRIES + 1] if not i.is_dir()}
+
+            def read(name: str, limit: int) -> bytes:
+                if stat.S_ISLNK(members[name].external_attr >> 16):
+                    raise _Refused("is a link; hand in the file itself")
+                with archive.open(members[name]) as file:
+                    return file.read(limit + 1)
+
+            return _collect(path, rules, members, read)
+    except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError) as error:
+        return Taken(str(path), problems=[f"{path.name} cannot be unpacked: {error}"])
+
+
+def _take_tar(path: Path, rules: Rules) -> Taken:
+    try:
+        with tarfile.open(path) as archive:
+            members: dict[str, tarfile.TarInfo] = {}
+            for count, member in enumerate(archive):
+                if count > MOST_ENTRIES:
+                    break
+                if not member.isdir():
+                    members[member.name.removeprefix("./")] = member
+
+            def read(name: str, limit: int) -> bytes:
+                file = archive.extractfile(members[name]) if members[name].isreg() else None
+                if file is None:
+                    raise _Refused("is not a regular file; hand in the file itself")
+                return file.read(limit + 1)
+
+            return _collect(path, rules, members, read)
+    except (tarfile.TarError, zlib.error, OSError, EOFError) as error:
+        return Taken(str(path), problems=[f"{path.name} cannot be unpacked: {error}"])
+
+
+def _prefixes(names: list[str], wanted: str) -> list[str]:
+    """The folders, with a slash behind, in which ``wanted`` lies; the shallowest first."""
+    found = {n[: -len(wanted)] for n in names if n == wanted or n.endswith("/" + wanted)}
+    usable = [p for p in found if not NOT_LOOKED_AT & set(p.split("/")) and ".." not in p and not p.startswith("/")]
+    return sorted(usable, key=lambda prefix: (prefix.count("/"), prefix))
+
+
+def _collect(path: Path, rules: Rules, listing: Iterable[str], read: Reader) -> Taken:
+    taken = Taken(str(path))
+    names: list[str] = []
+    for name in listing:
+        names.append(name)
+        if len(names) > MOST_ENTRIES:
+            taken.problems.append(f"{path.name} holds more than {MOST_ENTRIES} files")
+            return taken
+    prefix = _best_prefix(names, rules, taken)
+    if prefix is None:
+        taken.problems.append(_nothing_found(path, names, rules))
+        return taken
+    for wanted in rules.files:
+        _take_file(taken, rules, prefix, wanted, names, read)
+    taken.ignored = [name for name in rules.provided if prefix + name in names]
+    return taken
+
+
+def _best_prefix(names: list[str], rules: Rules, taken: Taken) -> str | None:
+    """The shallowest folder that holds a file that counts; another at the same depth is a problem."""
+    candidates = {prefix for wanted in rules.files for prefix in _prefixes(names, wanted)}
+    ordered = sorted(candidates, key=lambda p: (-sum(p + w in names for w in rules.files), p.count("/"), p))
+    if not ordered:
+        return None
+    same = [p for p in ordered[1:] if p.count("/") == ordered[0].count("/")]
+    if same and all(ordered[0] + w in names and same[0] + w in names for w in rules.files):
+        taken.problems.append(
+            f"there are two submissions in it, {ordered[0] or './'} and {same[0]}; hand in one of them"
+        )
+    return ordered[0]
+
+
+def _nothing_found(path: Path, names: list[str], rules: Rules) -> str:
+    wanted = " or ".join(rules.files)
+    near = [n for n in names if PurePosixPath(n).suffix == PurePosixPath(rules.files[0]).suffix][:3]
+    hint = f"; it holds {', '.join(near)}: rename it" if near else ""
+    return f"there is no {wanted} in {path}{hint}"
+
+
+def _take_file(
+    taken: Taken, rules: Rules, prefix: str, wanted: str, names: list[str], read: Reader
+) -> None:
+    if prefix + wanted not in names:
+        taken.problems.append(f"{wanted} is missing")
+        return
+    limit = rules.max_file_kb << 10
+    try:
+        blob = read(prefix + wanted, limit)
+    except _Refused as error:
+        taken.problems.append(f"{wanted} {error}")
+        return
+    if len(blob) > limit:
+        taken.problems.append(f"{wanted} is larger than {rules.max_file_kb} KiB")
+    elif not blob.strip():
+        taken.problems.append(f"{wanted} is empty")
+    else:
+        taken.files[wanted], taken.hashes[wanted] = blob, sha256(blob)

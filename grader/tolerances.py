@@ -1,0 +1,71 @@
+"""The tolerances: one file, a limit for every tensor of every check, each with its evidence."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from grader.data import Strict, load_yaml
+from grader.errors import InfrastructureError
+from grader.home import ROOT
+
+PATH = ROOT / "tolerances.yaml"
+
+
+class Evidence(Strict):
+    """What the limit stands between, in the limit's own metric."""
+
+    honest: float = Field(ge=0, description="largest error of any correct variant")
+    wrong: float | None = Field(gt=0, description="smallest error of any known wrong one; null: none known")
+    wrong_is: str = Field("", description="which mistake that was")
+
+
+class Limit(Strict):
+    """A tensor's limit.
+
+    ``scale: max`` bounds ``max|got - expected| / max|expected|`` by ``rtol``, with ``atol`` as a floor;
+    ``scale: element`` bounds each ``|got - expected|`` by ``atol + rtol*|expected|``;
+    ``scale: absolute`` bounds each by ``atol``, strictly where ``strict`` is set.
+    """
+
+    scale: Literal["max", "element", "absolute"]
+    rtol: float = Field(0.0, ge=0)
+    atol: float = Field(0.0, ge=0)
+    evidence: Evidence | None = None
+    source: str = Field("", description="where a limit that was not measured comes from")
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        if self.evidence is None and not self.source:
+            raise ValueError("a limit needs its evidence, or its source")
+        return self
+
+
+class Tolerances(Strict):
+    """``tolerances.yaml``: assignment → check → tensor → limit; ``official`` holds the handouts'."""
+
+    measured: dict[str, dict[str, dict[str, Limit]]]
+    official: dict[str, dict[str, dict[str, Limit]]]
+
+    def limit(self, assignment: str, check: str, tensor: str, official: bool) -> Limit:
+        """The limit of a tensor.
+
+        Raises:
+            InfrastructureError: there is none, so nothing could be said of the tensor.
+        """
+        table = self.official if official else self.measured
+        try:
+            return table[assignment][check][tensor]
+        except KeyError:
+            raise InfrastructureError(
+                f"{PATH.name} has no limit for {assignment}, check {check}, tensor {tensor}"
+            ) from None
+
+
+@cache
+def load(path: Path = PATH) -> Tolerances:
+    """The tolerances of this repository."""
+    return load_yaml(path, Tolerances)
