@@ -601,8 +601,8 @@ void gpt2_build_from_checkpoint(GPT2 *model, const char* checkpoint_path) {
     FILE* file = fopenCheck(checkpoint_path, "rb");
     int header[256];
     freadCheck(header, sizeof(int), 256, file);
-    if (header[0] != 20240326) { printf("Bad magic model file\n"); exit(1); }
-    if (header[1] != 3) { printf("Bad version in model file: %d, expected 3\n", header[1]); exit(1); }
+    if (header[0] != 20240326) { printf("Bad magic model file: %s\n", checkpoint_path); exit(1); }
+    if (header[1] != 3) { printf("Bad version in model file: %s has %d, not 3\n", checkpoint_path, header[1]); exit(1); }
 
     memset(model, 0, sizeof(*model)); // all lazily allocated memory NULL, no batch yet
     model->mean_loss = -1.0f;
@@ -868,7 +868,7 @@ static const Run real_run = {
 };
 // the tiny model knows nothing yet: it learns from bigger steps, and more of them
 static const Run tiny_run = {
-    "data/tiny_gpt2.bin", "data/tiny_train.bin", "data/tiny_val.bin", "data/tiny_tokenizer.bin", 400, 3e-3f,
+    "data/tiny_gpt2.bin", "data/tiny_train.bin", "data/tiny_val.bin", "data/tiny_tokenizer.bin", 200, 3e-3f,
 };
 #define TINY_VOCAB_SIZE 257 // 256 bytes and <|endoftext|>
 
