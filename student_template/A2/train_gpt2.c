@@ -338,10 +338,12 @@ static float* malloc_and_point(float** slots[], const size_t* sizes, int n) {
 }
 
 float* malloc_and_point_parameters(ParameterTensors* params, size_t* param_sizes) {
+    ParameterTensors* p = params;
     float** slots[NUM_PARAMETER_TENSORS] = {
-        &params->wte, &params->wpe, &params->ln1w, &params->ln1b, &params->qkvw, &params->qkvb,
-        &params->attprojw, &params->attprojb, &params->ln2w, &params->ln2b, &params->fcw, &params->fcb,
-        &params->fcprojw, &params->fcprojb, &params->lnfw, &params->lnfb,
+        &p->wte, &p->wpe,
+        &p->ln1w, &p->ln1b, &p->qkvw, &p->qkvb, &p->attprojw, &p->attprojb,
+        &p->ln2w, &p->ln2b, &p->fcw, &p->fcb, &p->fcprojw, &p->fcprojb,
+        &p->lnfw, &p->lnfb,
     };
     return malloc_and_point(slots, param_sizes, NUM_PARAMETER_TENSORS);
 }
@@ -394,11 +396,12 @@ void fill_in_activation_sizes(size_t* act_sizes, GPT2Config config, int B, int T
 }
 
 float* malloc_and_point_activations(ActivationTensors* acts, size_t* act_sizes) {
+    ActivationTensors* a = acts;
     float** slots[NUM_ACTIVATION_TENSORS] = {
-        &acts->encoded, &acts->ln1, &acts->ln1_mean, &acts->ln1_rstd, &acts->qkv, &acts->atty,
-        &acts->preatt, &acts->att, &acts->attproj, &acts->residual2, &acts->ln2, &acts->ln2_mean,
-        &acts->ln2_rstd, &acts->fch, &acts->fch_gelu, &acts->fcproj, &acts->residual3, &acts->lnf,
-        &acts->lnf_mean, &acts->lnf_rstd, &acts->logits, &acts->probs, &acts->losses,
+        &a->encoded,
+        &a->ln1, &a->ln1_mean, &a->ln1_rstd, &a->qkv, &a->atty, &a->preatt, &a->att, &a->attproj, &a->residual2,
+        &a->ln2, &a->ln2_mean, &a->ln2_rstd, &a->fch, &a->fch_gelu, &a->fcproj, &a->residual3,
+        &a->lnf, &a->lnf_mean, &a->lnf_rstd, &a->logits, &a->probs, &a->losses,
     };
     return malloc_and_point(slots, act_sizes, NUM_ACTIVATION_TENSORS);
 }
