@@ -1,0 +1,1 @@
+"""The assignments: data, and what runs in the sandbox."""

@@ -43,7 +43,7 @@ class Build(Strict):
     source: str | None = Field(None, description="for a build of the reference: its file")
     parts: list[str] = Field([], description="builds that tell which flag is at fault")
     says: str = Field("", description="for advice: what this build does to the code")
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = Field({}, description="variables set for what runs in it")
 
 
 class Fallback(Strict):
@@ -61,7 +61,7 @@ class Check(Strict):
     function: str = Field(description="the student's function that is looked at")
     needs: list[str] = Field([], description="functions without which the check cannot be made")
     build: str
-    support: list[str] = []
+    support: list[str] = Field([], description="builds of our own that the probe uses")
     role: Role = "direct"
     official: bool = Field(False, description="judged by the handout's limits, not the measured ones")
     context: list[str] = Field([], description="tensors shown, not judged")

@@ -89,7 +89,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("GRADE_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
-        print(f"grade: infrastructure error, nothing was scored: {what} (GRADE_DEBUG=1 shows more)", file=sys.stderr)
+        print(
+            f"grade: infrastructure error, nothing was scored: {what} (GRADE_DEBUG=1 shows more)",
+            file=sys.stderr,
+        )
         return EXIT_INFRASTRUCTURE
 
 

@@ -95,9 +95,7 @@ def compare(
     """Compares ``got`` with ``expected`` under ``limit``; shapes and types first, then every element."""
 
     def failed(reason: str, note: str = "") -> Comparison:
-        return Comparison(
-            case, tensor, expected.shape, False, reason, math.inf, max(limit.rtol, limit.atol), note=note
-        )
+        return Comparison(case, tensor, expected.shape, False, reason, math.inf, max(limit.rtol, limit.atol), note=note)
 
     if got is None:
         return failed("missing")

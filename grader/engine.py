@@ -163,9 +163,10 @@ class Engine:
 
     def _support_key(self, source: Path, options: dict[str, Any]) -> str:
         ours = sorted(path for path in self.assignment.folder.rglob("*") if path.suffix in (".c", ".py"))
-        blob = json.dumps(options, sort_keys=True).encode() + os.path.realpath(
-            shutil.which(self.compiler) or self.compiler
-        ).encode()
+        blob = (
+            json.dumps(options, sort_keys=True).encode()
+            + os.path.realpath(shutil.which(self.compiler) or self.compiler).encode()
+        )
         return sha256(blob + b"".join(path.read_bytes() for path in [source, *ours]))[:24]
 
     def _build(
@@ -222,7 +223,7 @@ class Engine:
         out = folder / "out"
         out.mkdir()
         limits = self.assignment.limits_of(check)
-        entries = [
+        entries: list[dict[str, Any]] = [
             {"id": c.id, "params": dict(c.params), "inputs": str(c.inputs), "out": str(out / f"{i}.tensors")}
             for i, c in enumerate(cases)
         ]

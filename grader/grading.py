@@ -178,9 +178,7 @@ class Grading:
             fixtures=FixtureInfo(
                 set=self.fixtures.manifest.set, seed=self.fixtures.manifest.seed, digest=self.fixtures.digest
             ),
-            submission=SubmissionInfo(
-                origin=self.taken.origin, hashes=self.taken.hashes, ignored=self.taken.ignored
-            ),
+            submission=SubmissionInfo(origin=self.taken.origin, hashes=self.taken.hashes, ignored=self.taken.ignored),
             build=build,
             problems=self.problems,
             rows=rows,
@@ -233,10 +231,9 @@ class Run:
         self.grading.problems += [f"it does not compile: {first}", messages]
 
     def _notes(self, built: Built) -> None:
-        for text in built.report.notes:
-            self.grading.advice.append(advice.Note("build", text))
-        if (text := built.report.unavailable.get("model")) is not None:
-            self.grading.problems.append(text)
+        self.grading.advice += [advice.Note("build", text) for text in built.report.notes]
+        if (problem := built.report.unavailable.get("model")) is not None:
+            self.grading.problems.append(problem)
 
     def _probe_all(self, built: Built) -> None:
         unavailable = built.report.unavailable
@@ -253,9 +250,7 @@ class Run:
             self.grading.judged[name] = future.result()
             self.grading.progress(f"{name}: {self.grading.judged[name].verdict}")
 
-    def probe(
-        self, name: str, check: Check, built: Built, own: Sequence[str] = (), timed: bool = True
-    ) -> Judged:
+    def probe(self, name: str, check: Check, built: Built, own: Sequence[str] = (), timed: bool = True) -> Judged:
         """Runs and judges one check; ``own`` operators are left to the student where ours are interposed."""
         cases = self.cases(name)
         for case in cases:

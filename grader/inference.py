@@ -45,7 +45,9 @@ def _inferred(blocked: Judged, source: Judged, tensors: list[str]) -> Judged:
     comparisons = source.compared(tensors)
     if not comparisons:
         return Judged(
-            "blocked", detail=f"{blocked.detail}; and gpt2_backward gives no gradients to judge it by", inferred=True
+            "blocked",
+            detail=f"{blocked.detail}; and gpt2_backward gives no gradients to judge it by",
+            inferred=True,
         )
     wrong = [c for c in comparisons if not c.ok]
     if wrong:

@@ -76,7 +76,12 @@ class Judge:
         self.tolerances = tolerances
 
     def check(
-        self, check_id: str, check: Check, cases: Sequence[FixtureCase], probed: Probed, own: Sequence[str] = ()
+        self,
+        check_id: str,
+        check: Check,
+        cases: Sequence[FixtureCase],
+        probed: Probed,
+        own: Sequence[str] = (),
     ) -> Judged:
         """Judges a check on all its cases; ``own`` functions were the student's where ours should stand."""
         ended = self._endings(cases, probed)

@@ -180,9 +180,7 @@ def _nothing_found(path: Path, names: list[str], rules: Rules) -> str:
     return f"there is no {wanted} in {path}{hint}"
 
 
-def _take_file(
-    taken: Taken, rules: Rules, prefix: str, wanted: str, names: list[str], read: Reader
-) -> None:
+def _take_file(taken: Taken, rules: Rules, prefix: str, wanted: str, names: list[str], read: Reader) -> None:
     if prefix + wanted not in names:
         taken.problems.append(f"{wanted} is missing")
         return

@@ -1,0 +1,1 @@
+"""Assignment A2: GPT-2's backward pass and AdamW in C."""

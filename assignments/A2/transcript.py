@@ -17,9 +17,24 @@ Tensors = Mapping[str, Array]
 LOSS_LIMIT = 1e-2
 GRADIENT_LIMIT = 2e-2
 SHOWN = 5
-ORDER = (
-    "dwte dwpe dln1w dln1b dqkvw dqkvb dattprojw dattprojb dln2w dln2b dfcw dfcb dfcprojw dfcprojb dlnfw dlnfb"
-).split()
+ORDER = [
+    "dwte",
+    "dwpe",
+    "dln1w",
+    "dln1b",
+    "dqkvw",
+    "dqkvb",
+    "dattprojw",
+    "dattprojb",
+    "dln2w",
+    "dln2b",
+    "dfcw",
+    "dfcb",
+    "dfcprojw",
+    "dfcprojb",
+    "dlnfw",
+    "dlnfb",
+]
 
 
 def _head(params: Mapping[str, int | float], parameters: int) -> list[str]:
@@ -63,9 +78,7 @@ def _tensor(name: str, got: Array | None, expected: Array) -> tuple[list[str], b
     mine, right = got.astype(np.float64).reshape(-1), expected.astype(np.float64).reshape(-1)
     difference = np.abs(mine - right)
     within = difference <= GRADIENT_LIMIT
-    lines = [
-        f"{'OK' if within[i] else 'NOT OK'} {mine[i]:f} {right[i]:f}" for i in range(min(SHOWN, mine.size))
-    ]
+    lines = [f"{'OK' if within[i] else 'NOT OK'} {mine[i]:f} {right[i]:f}" for i in range(min(SHOWN, mine.size))]
     ok = bool(within.all())
     return [name, *lines, f"TENSOR {'OK' if ok else 'NOT OK'}, maxdiff = {difference.max():e}"], ok
 

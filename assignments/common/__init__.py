@@ -1,0 +1,1 @@
+"""What drivers share; the sandbox's side."""

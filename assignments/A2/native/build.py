@@ -123,7 +123,15 @@ def _build_library(job: Job, build: Build, source: str) -> None:
     with open(SHIM, encoding="utf-8") as file:
         parts = parts_by_line(file.read())
     path = os.path.join(job.build, SOURCE)
-    base = ["-shared", "-fPIC", "-fsemantic-interposition", "-DTESTING", f"-I{job.stage}", f'-DTG_SUBMISSION="{path}"', SHIM]
+    base = [
+        "-shared",
+        "-fPIC",
+        "-fsemantic-interposition",
+        "-DTESTING",
+        f"-I{job.stage}",
+        f'-DTG_SUBMISSION="{path}"',
+        SHIM,
+    ]
     without: dict[str, str] = {}
     for _ in range(4):  # leaving a part out may uncover another; more rounds than that do not help
         flags = [f"-DTG_WITHOUT_{part}" for part in without]

@@ -33,7 +33,7 @@ RECORDED = (
 class CallRecord(ctypes.Structure):
     """One call, as interpose.c lays it out."""
 
-    _fields_ = [  # noqa: RUF012 - ctypes' own form
+    _fields_ = [
         ("function", ctypes.c_int32),
         ("sizes", ctypes.c_int32 * MOST_SIZES),
         ("padding", ctypes.c_int32),

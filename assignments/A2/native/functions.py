@@ -8,7 +8,15 @@ from typing import Any
 
 from assignments.A2.native.buffers import Fault, GuardedBuffer
 from assignments.A2.native.library import load
-from assignments.common.probe_io import Ending, Job, Report, Tensor, in_own_process, read_tensors, write_tensors
+from assignments.common.probe_io import (
+    Ending,
+    Job,
+    Report,
+    Tensor,
+    in_own_process,
+    read_tensors,
+    write_tensors,
+)
 
 
 @dataclass(frozen=True)
@@ -26,9 +34,7 @@ def _signature(pointers: str, sizes: str, results: str) -> Signature:
 
 SIGNATURES = {
     "encoder_backward": _signature("dwte dwpe dout inp", "B T C", "dwte dwpe"),
-    "layernorm_backward": _signature(
-        "dinp dweight dbias dout inp weight mean rstd", "B T C", "dinp dweight dbias"
-    ),
+    "layernorm_backward": _signature("dinp dweight dbias dout inp weight mean rstd", "B T C", "dinp dweight dbias"),
     "matmul_backward": _signature("dinp dweight dbias dout inp weight", "B T C OC", "dinp dweight dbias"),
     "attention_backward": _signature("dinp dpreatt datt dout inp att", "B T C NH", "dinp dpreatt datt"),
     "gelu_backward": _signature("dinp inp dout", "N", "dinp"),

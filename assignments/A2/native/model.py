@@ -14,13 +14,49 @@ from assignments.common.probe_io import Job, Report, Tensor, read_tensors
 CHECKPOINT_MAGIC, CHECKPOINT_VERSION = 20240326, 3
 PARAMETERS, GRADIENTS, ACTIVATIONS, ACTIVATION_GRADIENTS, FIRST_MOMENT, SECOND_MOMENT = range(6)
 
-PARAMETER_NAMES = (
-    "wte wpe ln1w ln1b qkvw qkvb attprojw attprojb ln2w ln2b fcw fcb fcprojw fcprojb lnfw lnfb".split()
-)
-ACTIVATION_NAMES = (
-    "encoded ln1 ln1_mean ln1_rstd qkv atty preatt att attproj residual2 ln2 ln2_mean ln2_rstd fch fch_gelu"
-    " fcproj residual3 lnf lnf_mean lnf_rstd logits probs losses".split()
-)
+PARAMETER_NAMES = [
+    "wte",
+    "wpe",
+    "ln1w",
+    "ln1b",
+    "qkvw",
+    "qkvb",
+    "attprojw",
+    "attprojb",
+    "ln2w",
+    "ln2b",
+    "fcw",
+    "fcb",
+    "fcprojw",
+    "fcprojb",
+    "lnfw",
+    "lnfb",
+]
+ACTIVATION_NAMES = [
+    "encoded",
+    "ln1",
+    "ln1_mean",
+    "ln1_rstd",
+    "qkv",
+    "atty",
+    "preatt",
+    "att",
+    "attproj",
+    "residual2",
+    "ln2",
+    "ln2_mean",
+    "ln2_rstd",
+    "fch",
+    "fch_gelu",
+    "fcproj",
+    "residual3",
+    "lnf",
+    "lnf_mean",
+    "lnf_rstd",
+    "logits",
+    "probs",
+    "losses",
+]
 
 Shapes = dict[str, list[int]]
 
@@ -109,7 +145,7 @@ class Model:
         if "checkpoint" in job.options:
             return str(job.options["checkpoint"])
         tensors = _flat(self.tensors, self.params) if "params" in self.tensors else self.tensors
-        path = case["out"] + ".checkpoint"
+        path = f"{case['out']}.checkpoint"
         write_checkpoint(path, self.params, tensors)
         return path
 

@@ -175,7 +175,7 @@ def probe_update(job: Job, case: dict[str, Any]) -> dict[str, Any]:
         kept: dict[str, list[bytes]] = {"params": [], "m": [], "v": []}
         report.send(stage="gpt2_update")
         for step in range(steps):
-            buffer[:] = grads[4 * count * step : 4 * count * (step + 1)]
+            ctypes.memmove(buffer, grads[4 * count * step : 4 * count * (step + 1)], 4 * count)
             model.update(step + 1)
             _keep(model, kept, count)
         untouched = all(piece == bytes(model.tensors["params"].data) for piece in kept["params"])
