@@ -87,8 +87,9 @@ class Linear(minitorch.Module):
         # 2. Multiply the two matrices, and view the product as [batch, self.out_size].
         # 3. Add the bias.
         # BEGIN SOLUTION
-        product = x.view(batch, in_size) @ self.weights.value.view(in_size, self.out_size)
-        return product.view(batch, self.out_size) + self.bias.value
+        weights: minitorch.Tensor = self.weights.value.view(in_size, self.out_size)
+        bias: minitorch.Tensor = self.bias.value
+        return (x.view(batch, in_size) @ weights).view(batch, self.out_size) + bias
         # END SOLUTION
         #| raise NotImplementedError("Linear.forward is yours to write")
         # END HW2_2
@@ -136,9 +137,9 @@ class Network(minitorch.Module):
         # BEGIN SOLUTION
         batch = embeddings.shape[0]
         mean = embeddings.mean(dim=1).view(batch, self.embedding_dim)
-        hidden = self.linear1(mean).relu()
+        hidden = self.linear1.forward(mean).relu()
         hidden = minitorch.nn.dropout(hidden, self.dropout_prob, ignore=not self.training)
-        return self.linear2(hidden).sigmoid().view(batch)
+        return self.linear2.forward(hidden).sigmoid().view(batch)
         # END SOLUTION
         #| raise NotImplementedError("Network.forward is yours to write")
         # END HW2_2
@@ -274,9 +275,7 @@ class SentenceSentimentTrain:
                 # END HW2_3
                 model.train()
 
-            log_fn(
-                epoch, total_loss / n_batches, train_accuracy, validation_predictions, validation_accuracy
-            )
+            log_fn(epoch, total_loss / n_batches, train_accuracy, validation_predictions, validation_accuracy)
 
 
 def encode_sentences(

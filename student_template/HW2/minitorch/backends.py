@@ -82,3 +82,10 @@ def _for_cuda(name: str, ops: type[TensorOps]) -> type[TensorOps]:
 @cache
 def _say_once(message: str) -> None:
     print(message, file=sys.stderr)
+
+
+__all__ = [
+    "answer",
+    "backend_name",
+    "cuda_problem",
+]

@@ -92,10 +92,10 @@ def _compare(
         right = (_value(f, arrays, arg, ind, STEP) - here) / STEP
         left = (here - _value(f, arrays, arg, ind, -STEP)) / STEP
         expected[ind] = (right + left) / 2
-        smooth[ind] = abs(right - left) <= KINK * max(1.0, abs(expected[ind]))
+        smooth[ind] = abs(right - left) <= KINK * (1.0 + abs(float(expected[ind])))
     if not smooth.any():
         return
-    limit = tol * np.abs(expected[smooth]).max() + FLOOR + 1e-8 * abs(here)
+    limit = tol * float(np.abs(expected[smooth]).max()) + FLOOR + 1e-8 * abs(here)
     bad = smooth & ~(np.abs(got - expected) <= limit)
     if bad.any():
         ind = tuple(int(i) for i in np.argwhere(bad)[0])

@@ -90,6 +90,7 @@ class Module:
         raise NotImplementedError(f"{type(self).__name__}.forward is not written")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The same as `forward`."""
         return self.forward(*args, **kwargs)
 
     def __setattr__(self, key: str, val: Any) -> None:
@@ -117,3 +118,9 @@ class Module:
         inside = [f"({name}): {module!r}".replace("\n", "\n  ") for name, module in self._modules.items()]
         body = "\n  " + "\n  ".join(inside) + "\n" if inside else ""
         return f"{type(self).__name__}({body})"
+
+
+__all__ = [
+    "Module",
+    "Parameter",
+]

@@ -19,7 +19,7 @@ def tile(input: Tensor, kernel: tuple[int, int]) -> tuple[Tensor, int, int]:
     """
     batch, channel, height, width = input.shape
     kh, kw = kernel
-    assert height % kh == 0 and width % kw == 0, f"windows of {kernel} do not tile {height} × {width}"
+    assert (height % kh, width % kw) == (0, 0), f"windows of {kernel} do not tile {height} × {width}"
     new_height, new_width = height // kh, width // kw
     windows = input.contiguous().view(batch, channel, new_height, kh, new_width, kw)
     windows = windows.permute(0, 1, 2, 4, 3, 5).contiguous()

@@ -23,8 +23,9 @@ Array = npt.NDArray[Any]
 
 
 def _sigmoid(x: Array) -> Array:
-    e = np.exp(-np.abs(x))
-    return np.where(x < 0, e, np.float32(1)) / (e + 1)
+    e: Array = np.exp(-np.abs(x))
+    result: Array = np.divide(np.where(x < 0, e, np.float32(1)), e + 1, order="C")
+    return result
 
 
 def _relu(x: Array) -> Array:
@@ -146,8 +147,7 @@ class NumpyOps(TensorOps):
     def reduce(fn: Callable[[float, float], float], start: float = 0.0) -> Callable[[Tensor, int], Tensor]:
         """See `TensorOps.reduce`."""
         ufunc = REDUCERS.get(fn) or np.frompyfunc(fn, 2, 1)
-        neutral = ufunc.identity == start
-        options = {} if neutral else {"initial": start}
+        options: dict[str, Any] = {} if ufunc.identity == start else {"initial": start}
 
         def apply(a: Tensor, dim: int) -> Tensor:
             array = a._tensor.array

@@ -36,7 +36,7 @@ def mul(x: float, y: float) -> float:
 
 def pow(x: float, y: float) -> float:
     """``x`` to the power of ``y``."""
-    return x**y
+    return math.pow(x, y)
 
 
 def lt(x: float, y: float) -> float:

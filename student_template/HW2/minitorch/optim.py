@@ -110,3 +110,10 @@ class Adam(Optimizer):
         np.divide(mean, change, out=change)
         change *= self.lr * corrected
         return change
+
+
+__all__ = [
+    "SGD",
+    "Adam",
+    "Optimizer",
+]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from . import autodiff
-from .tensor_data import IndexingError, TensorData, datatype, shape_broadcast
+from .tensor_data import Laid, TensorData, datatype, shape_broadcast
 from .tensor_functions import (
     EQ,
     LT,
@@ -37,10 +37,13 @@ from .tensor_functions import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .tensor_data import Shape, Storage, Strides, UserIndex, UserShape, UserStrides
+    from .tensor_data import Storage, UserIndex, UserShape, UserStrides
     from .tensor_ops import TensorBackend
 
-    TensorLike = float | int | "Tensor"
+
+Sizes: TypeAlias = tuple[int, ...]
+TensorLike: TypeAlias = "float | int | Tensor"
+Link: TypeAlias = "tuple[Tensor, Tensor]"
 
 _ids = count(1)
 
@@ -108,7 +111,7 @@ class Tensor:
         return np.array(self._tensor.array, order="C")
 
     @property
-    def shape(self) -> tuple[int, ...]:
+    def shape(self) -> Sizes:
         """The sizes of the dimensions."""
         return self._tensor.shape
 
@@ -289,7 +292,7 @@ class Tensor:
         """The same data as a constant."""
         return self._new(self._tensor)
 
-    def tuple(self) -> tuple[Storage, Shape, Strides]:
+    def tuple(self) -> Laid:
         """Storage, shape and strides."""
         return self._tensor.tuple()
 
@@ -315,7 +318,7 @@ class Tensor:
         assert self.history is not None, "a constant has no parents"
         return self.history.inputs
 
-    def chain_rule(self, d_output: Any) -> Sequence[tuple[Tensor, Tensor]]:
+    def chain_rule(self, d_output: Any) -> Sequence[Link]:
         """The derivative of each parent, as far as it comes through this tensor.
 
         Args:
@@ -325,13 +328,13 @@ class Tensor:
             Each parent (constants too) with its derivative, of the parent's shape.
         """
         history = self.history
-        assert history is not None and history.last_fn is not None, "only results have a chain rule"
+        assert history is not None, "a constant has no chain rule"
+        assert history.last_fn is not None, "a leaf has no chain rule"
+        assert history.ctx is not None
         derivatives = history.last_fn.backward(history.ctx, d_output)
         if not isinstance(derivatives, tuple):
             derivatives = (derivatives,)
-        return [
-            (parent, parent.expand(d)) for parent, d in zip(history.inputs, derivatives, strict=False)
-        ]
+        return [(parent, parent.expand(d)) for parent, d in zip(history.inputs, derivatives, strict=False)]
 
     def expand(self, other: TensorLike) -> Tensor:
         """Bring a derivative into this tensor's shape.
@@ -373,4 +376,4 @@ class Tensor:
         self.grad = None
 
 
-__all__ = ["History", "IndexingError", "Tensor"]
+__all__ = ["Tensor"]

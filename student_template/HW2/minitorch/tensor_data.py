@@ -24,6 +24,10 @@ UserIndex: TypeAlias = Sequence[int]
 UserShape: TypeAlias = Sequence[int]
 UserStrides: TypeAlias = Sequence[int]
 
+Sizes: TypeAlias = tuple[int, ...]
+Laid: TypeAlias = tuple[Storage, Shape, Strides]
+"""How loops and kernels see a tensor."""
+
 
 class IndexingError(RuntimeError):
     """An index, a shape or strides that do not fit."""
@@ -102,7 +106,7 @@ class TensorData:
     __slots__ = ("_flat", "array", "shape")
 
     array: npt.NDArray[Any]
-    shape: tuple[int, ...]
+    shape: Sizes
     _flat: npt.NDArray[Any] | None
 
     def __init__(
@@ -142,7 +146,7 @@ class TensorData:
         return self._flat
 
     @property
-    def strides(self) -> tuple[int, ...]:
+    def strides(self) -> Sizes:
         """Steps in the storage from one element to the next along each dimension."""
         if self.array.flags.c_contiguous:
             return strides_from_shape(self.shape)
@@ -174,7 +178,7 @@ class TensorData:
         return self.array.flags.c_contiguous
 
     @staticmethod
-    def shape_broadcast(shape_a: UserShape, shape_b: UserShape) -> tuple[int, ...]:
+    def shape_broadcast(shape_a: UserShape, shape_b: UserShape) -> Sizes:
         """See `shape_broadcast`."""
         return shape_broadcast(shape_a, shape_b)
 
@@ -183,13 +187,13 @@ class TensorData:
         key = self._checked(index)
         return sum(i * stride for i, stride in zip(key, self.strides, strict=True))
 
-    def indices(self) -> Iterator[tuple[int, ...]]:
+    def indices(self) -> Iterator[Sizes]:
         """All indices in row-major order."""
         return np.ndindex(self.shape)
 
-    def sample(self) -> tuple[int, ...]:
+    def sample(self) -> Sizes:
         """A random valid index."""
-        return tuple(random.randint(0, size - 1) for size in self.shape)
+        return tuple([random.randint(0, size - 1) for size in self.shape])
 
     def get(self, key: UserIndex) -> Any:
         """The element at ``key``, a NumPy float."""
@@ -201,7 +205,7 @@ class TensorData:
         """Set the element at ``key``."""
         self.array[self._checked(key)] = val
 
-    def tuple(self) -> tuple[Storage, Shape, Strides]:
+    def tuple(self) -> Laid:
         """What a loop or a kernel needs: storage, shape, strides."""
         return (self._storage, self._shape, self._strides)
 
@@ -226,7 +230,7 @@ class TensorData:
             self.array, separator=" ", threshold=self.size + 1, formatter={"float_kind": "{:.6f}".format}
         )
 
-    def _checked(self, index: int | UserIndex) -> tuple[int, ...]:
+    def _checked(self, index: int | UserIndex) -> Sizes:
         key = (index,) if isinstance(index, int | np.integer) else tuple(index)
         shape = self.shape
         if not shape and key == (0,):
@@ -246,12 +250,30 @@ def _size(shape: tuple[int, ...]) -> int:
     return size
 
 
-def _strided(
-    flat: npt.NDArray[Any], shape: tuple[int, ...], strides: tuple[int, ...]
-) -> npt.NDArray[Any]:
+def _strided(flat: npt.NDArray[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> npt.NDArray[Any]:
     if len(strides) != len(shape):
         raise IndexingError(f"strides {strides} do not fit the shape {shape}")
     try:
         return np.ndarray(shape, flat.dtype, flat, strides=tuple(s * flat.itemsize for s in strides))
     except ValueError:
         raise IndexingError(f"strides {strides} lead out of a storage of {flat.size}") from None
+
+
+__all__ = [
+    "MAX_DIMS",
+    "Index",
+    "IndexingError",
+    "OutIndex",
+    "Shape",
+    "Storage",
+    "Strides",
+    "TensorData",
+    "UserIndex",
+    "UserShape",
+    "UserStrides",
+    "broadcast_index",
+    "index_to_position",
+    "shape_broadcast",
+    "strides_from_shape",
+    "to_index",
+]

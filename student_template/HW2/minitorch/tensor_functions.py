@@ -23,7 +23,7 @@ from .tensor_ops import SimpleBackend, TensorBackend
 
 if TYPE_CHECKING:
     from .tensor import Tensor
-    from .tensor_data import UserIndex, UserShape
+    from .tensor_data import UserShape
 
 NO_GRAD = Context(True)
 """The context of calls without a derivative: it keeps nothing."""
@@ -411,9 +411,7 @@ def ones(shape: UserShape, backend: TensorBackend = SimpleBackend) -> Tensor:
     return _from_array(np.ones(tuple(shape), datatype), backend)
 
 
-def rand(
-    shape: UserShape, backend: TensorBackend = SimpleBackend, requires_grad: bool = False
-) -> Tensor:
+def rand(shape: UserShape, backend: TensorBackend = SimpleBackend, requires_grad: bool = False) -> Tensor:
     """A tensor of uniform random numbers in [0, 1), one ``random.random()`` each, in row-major order."""
     draw = random.random
     size = int(np.prod(shape, dtype=np.int64))

@@ -12,7 +12,7 @@ from .tensor_data import MAX_DIMS, broadcast_index, index_to_position, shape_bro
 
 if TYPE_CHECKING:
     from .tensor import Tensor
-    from .tensor_data import Index, Shape, Storage, Strides
+    from .tensor_data import Index, Laid, Shape, Storage, Strides
 
 MAX_START = -1e9
 """Where the maximum over a dimension begins."""
@@ -253,9 +253,6 @@ def tensor_reduce(
     return loop
 
 
-Laid = tuple["Storage", "Shape", "Strides"]
-
-
 def _matmul_loop(out: Laid, a: Laid, b: Laid) -> None:
     out_index, a_index, b_index = (np.zeros(len(x[1]), np.int32) for x in (out, a, b))
     for ordinal in range(len(out[0])):
@@ -272,3 +269,15 @@ def _matmul_loop(out: Laid, a: Laid, b: Laid) -> None:
 
 SimpleBackend = TensorBackend(SimpleOps)
 """The backend of tensors that are made without naming one."""
+
+
+__all__ = [
+    "MapProto",
+    "SimpleBackend",
+    "SimpleOps",
+    "TensorBackend",
+    "TensorOps",
+    "tensor_map",
+    "tensor_reduce",
+    "tensor_zip",
+]

@@ -1,5 +1,6 @@
 """What tests of MiniTorch are made of: functions in two forms, and a comparison that can fail."""
 
+# ruff: noqa: ANN001, ANN205
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, return-value"
 # (each function takes floats or tensors alike)
 
@@ -32,7 +33,8 @@ def assert_close(got: Any, expected: Any, tol: float = 1e-4) -> None:
     if bad.any():
         ind = tuple(int(i) for i in np.argwhere(bad)[0])
         raise AssertionError(
-            f"{int(bad.sum())} of {bad.size} elements differ, first at {ind}: {a[ind]:.6g}, expected {b[ind]:.6g}"
+            f"{int(bad.sum())} of {bad.size} elements differ, first at {ind}: "
+            f"{a[ind]:.6g}, expected {b[ind]:.6g}"
         )
 
 
@@ -242,3 +244,10 @@ class MathTestVariable(MathTest):
     def mean_full_red(a):
         """The mean over everything."""
         return a.mean()
+
+
+__all__ = [
+    "MathTest",
+    "MathTestVariable",
+    "assert_close",
+]

@@ -233,9 +233,7 @@ class SentenceSentimentTrain:
                 # END HW2_3
                 model.train()
 
-            log_fn(
-                epoch, total_loss / n_batches, train_accuracy, validation_predictions, validation_accuracy
-            )
+            log_fn(epoch, total_loss / n_batches, train_accuracy, validation_predictions, validation_accuracy)
 
 
 def encode_sentences(
