@@ -90,6 +90,14 @@ class Advice(Strict):
     checks: list[str] = Field(min_length=1)
 
 
+class RealFiles(Strict):
+    """How a check runs on the real files that a user brings (``--checkpoint``, ``--state``)."""
+
+    check: str
+    build: str
+    limits: Limits
+
+
 class Assignment(Strict):
     """An assignment, as ``assignments/<ID>/assignment.yaml`` says."""
 
@@ -102,6 +110,7 @@ class Assignment(Strict):
     rows: list[Row] = Field(min_length=1)
     checks: dict[str, Check]
     advice: Advice | None = None
+    real_files: RealFiles | None = None
     axes: dict[str, list[str]] = Field({}, description="names of each tensor's axes, for indices")
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
 
@@ -119,6 +128,9 @@ class Assignment(Strict):
         if self.advice:
             self._known("build", self.builds, [self.advice.build])
             self._known("check", self.checks, self.advice.checks)
+        if self.real_files:
+            self._known("build", self.builds, [self.real_files.build])
+            self._known("check", self.checks, [self.real_files.check])
         if self.transcript:
             self._known("check", self.checks, [self.transcript])
         return self

@@ -8,7 +8,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,10 @@ from grader.fixtures import sha256
 from grader.home import ROOT, cache_folder
 from grader.sandbox import Box, Outcome, Sandbox
 
+Follow = Callable[[dict[str, Any]], None]
+
 MOST_STATUS_BYTES = 8 << 20
+FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
 STARTED = ""  # the case id of the line with which a driver says that it runs
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -76,6 +79,42 @@ class Probed:
 def processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Follower:
+    """Reads the lines that a driver appends to ``progress.jsonl`` while its box runs."""
+
+    def __init__(self, path: Path, tell: Follow | None) -> None:
+        self.path, self.tell, self.done, self.position = path, tell, threading.Event(), 0
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> None:
+        if self.tell is not None:
+            self.thread.start()
+
+    def __exit__(self, *exception: object) -> None:
+        self.done.set()
+        if self.tell is not None:
+            self.thread.join()
+
+    def _run(self) -> None:
+        while not self.done.wait(FOLLOW_EVERY):
+            self._read()
+
+    def _read(self) -> None:
+        try:
+            blob = _read_bounded(self.path)
+        except OSError:
+            return
+        new = blob[self.position : blob.rfind(b"\n") + 1]
+        self.position += len(new)
+        for line in new.splitlines()[-1:]:  # the newest is enough
+            try:
+                entry = json.loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if self.tell is not None and isinstance(entry, dict):
+                self.tell(entry)
 
 
 @dataclass
@@ -217,8 +256,12 @@ class Engine:
         support: Mapping[str, Path],
         options: Mapping[str, Any] | None = None,
         extra_readable: Sequence[Path] = (),
+        follow: Follow | None = None,
     ) -> Probed:
-        """Runs one check's cases in one sandbox, each case in a process of its own."""
+        """Runs one check's cases in one sandbox, each case in a process of its own.
+
+        ``follow`` is told of the progress that the driver reports; it is the sandbox's word.
+        """
         folder = self._fresh(check_id)
         out = folder / "out"
         out.mkdir()
@@ -241,7 +284,8 @@ class Engine:
         }
         readable = [self.stage, built.folder, *support.values(), *[c.inputs for c in cases], *extra_readable]
         started = time.monotonic()
-        outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
+        with _Follower(out / "progress.jsonl", follow):
+            outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
         statuses = _read_statuses(out / "status.jsonl")
         if STARTED not in statuses:
             raise InfrastructureError(

@@ -22,7 +22,12 @@ PUBLIC_SEED = 2026
 RECOMPUTED_WITHIN = 1e-9  # float64 sums in another order, by another torch
 
 
-def _reference(assignment_id: str, module: str) -> Any:
+def reference(assignment_id: str, module: str) -> Any:  # noqa: ANN401 - a module, known by its contract alone
+    """A module of ``reference/<ID>``.
+
+    Raises:
+        InfrastructureError: a package that it needs, torch most likely, is not installed.
+    """
     try:
         return importlib.import_module(f"reference.{assignment_id}.{module}")
     except ModuleNotFoundError as error:
@@ -79,7 +84,7 @@ def computed(
 ) -> Iterator[tuple[Case, dict[str, Array], list[fixtures.Call] | None]]:
     """Every case with what the oracle says of it, and the right calls where its check has some."""
     checks = assignments.load(assignment_id).checks
-    cases, oracle = _reference(assignment_id, "cases"), _reference(assignment_id, "oracle")
+    cases, oracle = reference(assignment_id, "cases"), reference(assignment_id, "oracle")
     for case in cases.build(seed, variant):
         calls = oracle.expected_calls(case.params) if checks[case.check].calls else None
         yield case, oracle.expected(case), calls

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader import __version__, advice, inference
 from grader.assignment import Assignment, Check
-from grader.engine import Built, CaseInput, Engine, processors
+from grader.engine import Built, CaseInput, Engine, Follow, processors
 from grader.errors import InfrastructureError
 from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
@@ -40,6 +40,8 @@ class Options:
         second_look: whether to build as the Makefile does too, for advice.
         replaced: cases that stand in for a check's own, e.g. the real 124M files.
         probe_options: options handed to a check's probe, and files it may read on top.
+        changed_checks: checks that run otherwise than the assignment says, e.g. on real files.
+        follow: who is told of a check's progress.
     """
 
     rows: Sequence[str] = ()
@@ -48,7 +50,8 @@ class Options:
     second_look: bool = True
     replaced: Mapping[str, FixtureCase] = field(default_factory=dict)
     probe_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    assignment_checks: Mapping[str, Check] = field(default_factory=dict)
+    changed_checks: Mapping[str, Check] = field(default_factory=dict)
+    follow: Mapping[str, Follow] = field(default_factory=dict)
 
 
 Progress = Callable[[str], None]
@@ -134,7 +137,7 @@ class Grading:
 
     def check(self, name: str) -> Check:
         """A check, as it is to be run now."""
-        return self.options.assignment_checks.get(name, self.assignment.checks[name])
+        return self.options.changed_checks.get(name, self.assignment.checks[name])
 
     def run(self) -> Result:
         """Grades; the result has a verdict for every row."""
@@ -245,10 +248,19 @@ class Run:
                 detail = f"{missing[0]}: {unavailable[missing[0]]}"
                 self.grading.judged[name] = Judged("blocked", detail=detail)
             else:
-                waiting[name] = self.pool.submit(self.probe, name, check, built, own)
+                waiting[name] = self.pool.submit(self._probe_in_its_build, name, check, built, own)
         for name, future in waiting.items():
             self.grading.judged[name] = future.result()
             self.grading.progress(f"{name}: {self.grading.judged[name].verdict}")
+
+    def _probe_in_its_build(self, name: str, check: Check, plain: Built, own: Sequence[str]) -> Judged:
+        """Probes a check in the build that it names; the plain one is there already."""
+        if check.build == "plain":
+            return self.probe(name, check, plain, own)
+        built = self.engine.build(check.build)
+        if not built.report.ok:
+            return Judged("blocked", detail=f"it does not compile with {' '.join(built.report.flags)}")
+        return self.probe(name, check, built, own)
 
     def probe(self, name: str, check: Check, built: Built, own: Sequence[str] = (), timed: bool = True) -> Judged:
         """Runs and judges one check; ``own`` operators are left to the student where ours are interposed."""
@@ -259,7 +271,8 @@ class Run:
         supports = {s: self.engine.support(s, own) if own else self.supports[s] for s in check.support}
         options = self.grading.options.probe_options.get(name, {})
         readable = [Path(path) for path in options.values()]
-        probed = self.engine.probe(name, check, built, inputs, supports, options, readable)
+        follow = self.grading.options.follow.get(name)
+        probed = self.engine.probe(name, check, built, inputs, supports, options, readable, follow)
         if timed:
             self.grading.timing[name] = probed.seconds
         return self.grading.judge.check(name, check, cases, probed, own)
