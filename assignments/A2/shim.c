@@ -180,6 +180,10 @@ void tg_set_gradients(GPT2 *model, int group, float *memory, const size_t *sizes
     }
 }
 
+// How many elements zeroing has to reach: the student's own count, which an added tensor makes larger.
+size_t tg_count(GPT2 *model, int group);
+size_t tg_count(GPT2 *model, int group) { return group == 1 ? model->num_parameters : model->num_activations; }
+
 int *tg_tokens(GPT2 *model, int targets);
 int *tg_tokens(GPT2 *model, int targets) { return targets ? model->targets : model->inputs; }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from assignments.common.probe_io import ITEM_SIZE, Tensor
 
@@ -14,6 +15,24 @@ PROT_NONE = 0
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+
+class Region(NamedTuple):
+    """Where a buffer lies: its name, the margin's start, the data's start and end, the size of an element."""
+
+    name: str
+    base: int
+    address: int
+    end: int
+    item: int
+
+    def describe(self, address: int) -> str | None:
+        """Which element of this buffer's surroundings ``address`` is; None where it is elsewhere."""
+        if not self.base - PAGE <= address < self.end + PAGE:
+            return None
+        place = "past the end" if address >= self.end else "before the start"
+        index, count = (address - self.address) // self.item, (self.end - self.address) // self.item
+        return f"{place} of {self.name}, at element {index} of {count}"
 
 
 class GuardedBuffer:
@@ -55,14 +74,14 @@ class GuardedBuffer:
         """Whether the margin before the buffer was written to."""
         return self._memory[: self._margin] != bytes([POISON]) * self._margin
 
+    @property
+    def region(self) -> Region:
+        """Where it lies, for telling of a fault."""
+        return Region(self.name, self.base, self.address, self.end, ITEM_SIZE[self.tensor.dtype])
+
     def describe(self, address: int) -> str | None:
         """Which element of this buffer's surroundings ``address`` is; None where it is elsewhere."""
-        if not self.base - PAGE <= address < self.end + PAGE:
-            return None
-        item = ITEM_SIZE[self.tensor.dtype]
-        index = (address - self.address) // item
-        place = "past the end" if address >= self.end else "before the start"
-        return f"{place} of {self.name}, at element {index} of {self.tensor.count}"
+        return self.region.describe(address)
 
 
 @dataclass(frozen=True)

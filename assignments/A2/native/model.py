@@ -131,6 +131,7 @@ class Model:
             ("tg_tensor", pointer, [pointer, number, number]),
             ("tg_memory", pointer, [pointer, number]),
             ("tg_set_gradients", None, [pointer, number, pointer, pointer, number]),
+            ("tg_count", ctypes.c_size_t, [pointer, number]),
             ("tg_tokens", pointer, [pointer, number]),
             ("tg_zero_grad", None, [pointer]),
             ("tg_backward", None, [pointer]),
@@ -192,6 +193,10 @@ class Model:
     def count(self, group: int) -> int:
         """Number of elements of a group."""
         return sum(math.prod(shape) for shape in self.shapes[group].values())
+
+    def own_count(self, group: int) -> int:
+        """Number of elements of a group as the student's model has it, at least the interface's."""
+        return max(int(self.library.tg_count(self.pointer, group)), self.count(group))
 
     def view(self, address: int, shape: list[int]) -> Tensor:
         """The float32 tensor that lies at ``address``."""

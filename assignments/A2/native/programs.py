@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from typing import Any
 
-from assignments.A2.native.buffers import Fault, GuardedBuffer
+from assignments.A2.native.buffers import Fault, GuardedBuffer, Region
 from assignments.A2.native.build import OPERATORS
 from assignments.A2.native.calls import named_calls
 from assignments.A2.native.model import (
@@ -28,15 +29,17 @@ from assignments.common.probe_io import (
     write_tensors,
 )
 
+ZEROED = {"grads": GRADIENTS, "grads_acts": ACTIVATION_GRADIENTS}
 PREFILL = b"\x00\x00\x80?"  # 1.0f: what the gradient buffers hold before they are zeroed
 
 
-def _status(ending: Ending, buffers: list[GuardedBuffer] | None = None) -> dict[str, Any]:
+def _status(ending: Ending) -> dict[str, Any]:
     merged = ending.merged()
+    regions = [Region(*region) for region in merged.pop("regions", [])]
     status = {"status": ending.status, "code": ending.code, **merged}
     fault = Fault.from_report(merged)
     if fault is not None:
-        described = (b.describe(fault.address) for b in buffers or [])
+        described = (region.describe(fault.address) for region in regions)
         status["detail"] = fault.sentence(next((text for text in described if text), None))
     if "stage" in merged and ending.status != "ok":
         status["detail"] = f"in {merged['stage']}: {status.get('detail', _ended(ending))}"
@@ -56,39 +59,36 @@ def probe_zero_grad(job: Job, case: dict[str, Any]) -> dict[str, Any]:
     """``gpt2_zero_grad`` before allocation (it must come back) and over both buffers to their ends."""
     if case["id"].endswith("/unallocated"):
         return _zero_unallocated(job, case)
-    params = case["params"]
-    buffers: list[GuardedBuffer] = []
-    for name, group in (("grads", GRADIENTS), ("grads_acts", ACTIVATION_GRADIENTS)):
-        count = _group_count(params, group)
-        buffers.append(GuardedBuffer(name, Tensor("F32", [count], PREFILL * count)))
 
     def work(report: Report) -> None:
         model = Model(job, case, report)
         model.forward()
-        for buffer, group in zip(buffers, (GRADIENTS, ACTIVATION_GRADIENTS), strict=True):
-            sizes = [_size(shape) for shape in model.shapes[group].values()]
-            array = (ctypes.c_size_t * len(sizes))(*sizes)
-            model.library.tg_set_gradients(model.pointer, group, buffer.address, array, len(sizes))
-        report.send(stage="gpt2_zero_grad")
+        buffers = [_prefilled(model, name, group) for name, group in ZEROED.items()]
+        report.send(stage="gpt2_zero_grad", regions=[buffer.region for buffer in buffers])
         model.zero_grad()
         report.send(untouched=not any(b.changed() for b in buffers))
-        write_tensors(case["out"], {b.name: b.result() for b in buffers})
+        write_tensors(case["out"], {b.name: _head(b, model.count(ZEROED[b.name])) for b in buffers})
 
-    return _status(in_own_process(work, job.limits["case_s"]), buffers)
-
-
-def _size(shape: list[int]) -> int:
-    size = 1
-    for extent in shape:
-        size *= extent
-    return size
+    return _status(in_own_process(work, job.limits["case_s"]))
 
 
-def _group_count(params: dict[str, Any], group: int) -> int:
-    from assignments.A2.native.model import activation_shapes, parameter_shapes
+def _prefilled(model: Model, name: str, group: int) -> GuardedBuffer:
+    """A gradient buffer full of ones, given to the model."""
+    count = model.own_count(group)
+    buffer = GuardedBuffer(name, Tensor("F32", [count], PREFILL * count))
+    _set_gradients(model, group, buffer.address)
+    return buffer
 
-    shapes = parameter_shapes(params) if group == GRADIENTS else activation_shapes(params)
-    return sum(_size(shape) for shape in shapes.values())
+
+def _set_gradients(model: Model, group: int, address: int) -> None:
+    sizes = [math.prod(shape) for shape in model.shapes[group].values()]
+    array = (ctypes.c_size_t * len(sizes))(*sizes)
+    model.library.tg_set_gradients(model.pointer, group, address, array, len(sizes))
+
+
+def _head(buffer: GuardedBuffer, count: int) -> Tensor:
+    """The first elements: those that the interface has."""
+    return Tensor("F32", [count], buffer.data()[: 4 * count])
 
 
 def _zero_unallocated(job: Job, case: dict[str, Any]) -> dict[str, Any]:
@@ -169,9 +169,7 @@ def probe_update(job: Job, case: dict[str, Any]) -> dict[str, Any]:
         grads = bytes(model.tensors["grads"].data)
         steps = len(grads) // (4 * count)
         buffer = ctypes.create_string_buffer(4 * count)
-        sizes = [_size(shape) for shape in model.shapes[GRADIENTS].values()]
-        array = (ctypes.c_size_t * len(sizes))(*sizes)
-        model.library.tg_set_gradients(model.pointer, GRADIENTS, buffer, array, len(sizes))
+        _set_gradients(model, GRADIENTS, ctypes.addressof(buffer))
         kept: dict[str, list[bytes]] = {"params": [], "m": [], "v": []}
         report.send(stage="gpt2_update")
         for step in range(steps):
