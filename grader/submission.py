@@ -28,7 +28,7 @@ class Taken:
         origin: what the user named.
         files: the bytes of each file that counts, by the assignment's path.
         hashes: their sha256.
-        ignored: files that were brought, and that the assignment provides itself.
+        ignored: files that were brought and changed, though the assignment provides its own.
         problems: why it cannot be graded; empty if it can.
     """
 
@@ -46,8 +46,8 @@ class _Refused(Exception):
     """A file that will not be read; the message says why."""
 
 
-def take(path: Path, rules: Rules) -> Taken:
-    """Takes the files that count from ``path``.
+def take(path: Path, rules: Rules, ours: Path) -> Taken:
+    """Takes the files that count from ``path``; ``ours`` is the template's folder.
 
     What is wrong with the submission itself stands in ``problems``.
 
@@ -57,13 +57,13 @@ def take(path: Path, rules: Rules) -> Taken:
     if not path.exists():
         raise UsageError(f"there is no submission at {path}")
     if path.is_dir():
-        return _collect(path, rules, _walk(path), _folder_reader(path))
+        return _collect(path, rules, ours, _walk(path), _folder_reader(path))
     if path.name in {PurePosixPath(name).name for name in rules.files}:
-        return _single_file(path, rules)
+        return _single_file(path, rules, ours)
     if zipfile.is_zipfile(path):
-        return _take_zip(path, rules)
+        return _take_zip(path, rules, ours)
     if tarfile.is_tarfile(path):
-        return _take_tar(path, rules)
+        return _take_tar(path, rules, ours)
     raise UsageError(f"{path} is neither a folder, nor a zip or tar, nor {' or '.join(rules.files)}")
 
 
@@ -91,13 +91,13 @@ def _folder_reader(root: Path) -> Reader:
     return read
 
 
-def _single_file(path: Path, rules: Rules) -> Taken:
+def _single_file(path: Path, rules: Rules, ours: Path) -> Taken:
     wanted = next(name for name in rules.files if PurePosixPath(name).name == path.name)
     folder = path.resolve().parent
-    return _collect(path, rules, [wanted], lambda _, limit: _folder_reader(folder)(path.name, limit))
+    return _collect(path, rules, ours, [wanted], lambda _, limit: _folder_reader(folder)(path.name, limit))
 
 
-def _take_zip(path: Path, rules: Rules) -> Taken:
+def _take_zip(path: Path, rules: Rules, ours: Path) -> Taken:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {i.filename: i for i in archive.infolist()[: MOST_ENTRIES + 1] if not i.is_dir()}
@@ -108,12 +108,12 @@ def _take_zip(path: Path, rules: Rules) -> Taken:
                 with archive.open(members[name]) as file:
                     return file.read(limit + 1)
 
-            return _collect(path, rules, members, read)
+            return _collect(path, rules, ours, members, read)
     except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError) as error:
         return Taken(str(path), problems=[f"{path.name} cannot be unpacked: {error}"])
 
 
-def _take_tar(path: Path, rules: Rules) -> Taken:
+def _take_tar(path: Path, rules: Rules, ours: Path) -> Taken:
     try:
         with tarfile.open(path) as archive:
             members: dict[str, tarfile.TarInfo] = {}
@@ -129,7 +129,7 @@ def _take_tar(path: Path, rules: Rules) -> Taken:
                     raise _Refused("is not a regular file; hand in the file itself")
                 return file.read(limit + 1)
 
-            return _collect(path, rules, members, read)
+            return _collect(path, rules, ours, members, read)
     except (tarfile.TarError, zlib.error, OSError, EOFError) as error:
         return Taken(str(path), problems=[f"{path.name} cannot be unpacked: {error}"])
 
@@ -141,7 +141,7 @@ def _prefixes(names: list[str], wanted: str) -> list[str]:
     return sorted(usable, key=lambda prefix: (prefix.count("/"), prefix))
 
 
-def _collect(path: Path, rules: Rules, listing: Iterable[str], read: Reader) -> Taken:
+def _collect(path: Path, rules: Rules, ours: Path, listing: Iterable[str], read: Reader) -> Taken:
     taken = Taken(str(path))
     names: list[str] = []
     for name in listing:
@@ -155,8 +155,17 @@ def _collect(path: Path, rules: Rules, listing: Iterable[str], read: Reader) -> 
         return taken
     for wanted in rules.files:
         _take_file(taken, rules, prefix, wanted, names, read)
-    taken.ignored = [name for name in rules.provided if prefix + name in names]
+    brought = [name for name in rules.provided if prefix + name in names]
+    taken.ignored = [name for name in brought if _is_own(rules, ours / name, prefix + name, read)]
     return taken
+
+
+def _is_own(rules: Rules, ours: Path, name: str, read: Reader) -> bool:
+    """Whether a file that the assignment provides was brought in another version."""
+    try:
+        return not ours.is_file() or read(name, rules.max_file_kb << 10) != ours.read_bytes()
+    except _Refused:
+        return True
 
 
 def _best_prefix(names: list[str], rules: Rules, taken: Taken) -> str | None:

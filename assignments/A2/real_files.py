@@ -9,6 +9,8 @@ a real one has 0 there, and its ten losses are known.
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -157,6 +159,7 @@ def real_case(check: str, checkpoint: Path, state: Path) -> RealCase:
     """
     opened = open_state(state, checkpoint_params(checkpoint))
     folder = Path(tempfile.mkdtemp(prefix="tensorgrade-real-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     entry = CaseEntry(id=f"{check}/real-files", params={**opened.params, **SETTINGS}, inputs="", expected="")
     case = RealCase(folder, entry, opened)
     tensorfile.write(case.inputs_path, opened.tokens())

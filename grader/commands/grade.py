@@ -51,7 +51,9 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
 def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) -> int:
     """Grades, reports, returns the exit code."""
     progress = _progress(arguments.quiet)
-    taken = submissions.take(_submission_path(assignment, arguments), assignment.submission)
+    taken = submissions.take(
+        _submission_path(assignment, arguments), assignment.submission, ROOT / "student_template" / assignment.id
+    )
     fixture_set = fixtures.load(arguments.fixtures or fixtures.set_folder(assignment.id, "public"))
     if fixture_set.manifest.assignment != assignment.id:
         raise UsageError(f"{fixture_set.folder} holds fixtures of {fixture_set.manifest.assignment}")

@@ -110,7 +110,7 @@ def _number(value: float | None) -> str:
 def _remarks(result: Result, console: Console) -> None:
     if result.submission.ignored:
         names = ", ".join(result.submission.ignored)
-        console.print(Text(f"\nnot used, the assignment provides its own: {printable(names)}", style="dim"))
+        console.print(Text(f"\nchanged, but not used: the assignment provides its own {printable(names)}", style="dim"))
     for note in result.advice:
         console.print(Text(f"advice ({note.check}, no points): {printable(note.text)}", style="cyan"), soft_wrap=True)
 
