@@ -29,9 +29,11 @@ class Limits(Strict):
 class Submission(Strict):
     """Which files of a submission count."""
 
-    files: list[str] = Field(min_length=1, description="paths taken from the submission; all are needed")
-    provided: list[str] = Field(description="paths laid beside them from the student template")
+    files: list[str] = Field(min_length=1, description="paths taken from the submission")
+    provided: list[str] = Field(description="files, or folders as a whole, laid beside them from the student template")
     language: Literal["c", "python"]
+    packages: list[str] = Field([], description="Python packages of the grader's own that the code may import")
+    partial: bool = Field(False, description="where one of the files is missing, the others are judged all the same")
     max_file_kb: int = Field(gt=0, description="largest file that is taken, KiB")
 
 
@@ -39,8 +41,9 @@ class Build(Strict):
     """One way to build the submission, or support code of ours."""
 
     of: Literal["submission", "reference"] = "submission"
-    flags: list[str]
+    flags: list[str] = []
     source: str | None = Field(None, description="for a build of the reference: its file")
+    keeps: list[str] = Field([], description="for a build of the reference: the definitions that are kept of it")
     parts: list[str] = Field([], description="builds that tell which flag is at fault")
     says: str = Field("", description="for advice: what this build does to the code")
     environment: dict[str, str] = Field({}, description="variables set for what runs in it")
@@ -68,19 +71,33 @@ class Check(Strict):
     calls: bool = Field(False, description="the order of calls explains a failure")
     fallback: Fallback | None = None
     cases_min: int = Field(1, ge=1, description="fewest cases that a fixture set must hold")
+    cases_of: str | None = Field(None, description="the check whose cases it takes; none: it has its own")
+    options: dict[str, str] = Field({}, description="handed to the probe, and to `derive`")
+    derive: bool = Field(False, description="what is expected depends on what was handed back: see grader.derive")
+    instead: list[str] = Field([], description="checks made where this one fails; the first that passes stands for it")
+    training: bool = Field(False, description="left out with --no-training")
+    says: str = Field("", description="for a check that a row looks at: what its failure means")
     limits: Limits | None = None
 
 
 class Row(Strict):
-    """A line of the point table: all its checks must pass."""
+    """A line of the point table: all its checks must pass, or each has points of its own."""
 
     id: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     title: str
     points: int = Field(gt=0)
     checks: list[str] = Field(min_length=1)
+    parts: dict[str, int] = Field({}, description="points of each check; empty: all or nothing")
+    looks: list[str] = Field([], description="checks made for the advice alone")
     credit: Literal["official", "direct"] | None = Field(
         None, description="`direct` leaves the row to its direct checks; `official` asks for all"
     )
+
+    @model_validator(mode="after")
+    def _adds_up(self) -> Self:
+        if self.parts and (list(self.parts) != self.checks or sum(self.parts.values()) != self.points):
+            raise ValueError(f"the parts of row `{self.id}` are not its checks, or do not add up to {self.points}")
+        return self
 
 
 class Advice(Strict):
@@ -111,6 +128,7 @@ class Assignment(Strict):
     checks: dict[str, Check]
     advice: Advice | None = None
     real_files: RealFiles | None = None
+    policies: dict[str, str] = Field({}, description="decisions of the course, handed to the probes and to `derive`")
     axes: dict[str, list[str]] = Field({}, description="names of each tensor's axes, for indices")
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
 
@@ -120,7 +138,9 @@ class Assignment(Strict):
             raise ValueError(f"the rows add up to {total} points, not to {self.total}")
         if len({row.id for row in self.rows}) != len(self.rows):
             raise ValueError("two rows bear the same id")
-        self._known("check", self.checks, [c for row in self.rows for c in row.checks])
+        self._known("check", self.checks, [c for row in self.rows for c in row.checks + row.looks])
+        self._known("check", self.checks, [n for c in self.checks.values() for n in c.instead])
+        self._known("check", self.checks, [c.cases_of for c in self.checks.values() if c.cases_of])
         self._known("check", self.checks, [c.fallback.check for c in self.checks.values() if c.fallback])
         self._known("build", self.builds, [c.build for c in self.checks.values()])
         self._known("build", self.builds, [b for c in self.checks.values() for b in c.support])
@@ -158,6 +178,10 @@ class Assignment(Strict):
         known = ", ".join(row.id for row in self.rows)
         raise UsageError(f"{self.id} has no row `{row_id}`; its rows are: {known}")
 
+    def cases_min(self) -> dict[str, int]:
+        """The fewest cases of each check that has its own."""
+        return {name: check.cases_min for name, check in self.checks.items() if check.cases_of is None}
+
     def limits_of(self, check: Check) -> Limits:
         """The check's own limits, or the assignment's."""
         return check.limits or self.limits
@@ -177,4 +201,17 @@ def load(assignment_id: str) -> Assignment:
     """
     if assignment_id not in known_ids():
         raise UsageError(f"there is no assignment `{assignment_id}`; there are: {', '.join(known_ids())}")
-    return load_yaml(ROOT / "assignments" / assignment_id / "assignment.yaml", Assignment)
+    assignment = load_yaml(ROOT / "assignments" / assignment_id / "assignment.yaml", Assignment)
+    files = _spread(ROOT / "student_template" / assignment_id, assignment.submission)
+    rules = assignment.submission.model_copy(update={"provided": files})
+    return assignment.model_copy(update={"submission": rules})
+
+
+def _spread(template: Path, rules: Submission) -> list[str]:
+    """The provided files, with those of each folder in its place; the files that count are left out."""
+    found: list[str] = []
+    for name in rules.provided:
+        folder = template / name
+        inside = sorted(p for p in folder.rglob("*") if p.is_file() and "__pycache__" not in p.parts)
+        found += [p.relative_to(template).as_posix() for p in inside] if folder.is_dir() else [name]
+    return [name for name in found if name not in rules.files]

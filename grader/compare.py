@@ -7,6 +7,7 @@ neither a default nor a compiler's flag can turn a NaN into a pass.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,14 +40,14 @@ class Comparison:
         tensor: name of the tensor.
         shape: the expected shape.
         ok: whether it is within the limit.
-        reason: ``""``, ``missing``, ``shape``, ``type``, ``not finite`` or ``differs``.
+        reason: ``""``, ``missing``, ``shape``, ``type``, ``not finite``, ``order`` or ``differs``.
         error: the error in the limit's metric; inf where it cannot be told.
         limit: what the metric may be at most.
         worst: the element furthest off, if there is one.
         wrong: number of elements beyond the limit.
         size: number of elements.
         layers: the layers (first axis) in which elements are beyond it, for tensors that have layers.
-        note: for ``shape`` and ``type``: what was found.
+        note: for ``shape``, ``type`` and ``order``: what was found.
     """
 
     case: str
@@ -101,6 +102,8 @@ def compare(
         return failed("missing")
     if got.dtype not in (np.float32, np.float64, np.int32, np.int64):
         return failed("type", str(got.dtype))
+    if limit.scale in BEYOND_EQUALITY:
+        return BEYOND_EQUALITY[limit.scale](case, tensor, got.astype(np.float64), expected, limit)
     if got.shape != expected.shape:
         return failed("shape", str(list(got.shape)))
     return _elements(case, tensor, got.astype(np.float64), expected.astype(np.float64), limit, layered)
@@ -147,3 +150,72 @@ def _worst(got: Float, expected: Float, error: Float, allowed: Float, within: ND
 def _layers(within: NDArray[np.bool_]) -> tuple[int, ...]:
     per_layer = within.reshape(within.shape[0], -1).all(axis=1)
     return tuple(int(layer) for layer in np.flatnonzero(~per_layer))
+
+
+# ---- what equality cannot say ------------------------------------------------------------------------------
+
+
+def order_problem(order: list[int], rows: list[tuple[int, int]]) -> str:
+    """What is wrong with a list of nodes, in one sentence; empty if nothing is. See `Limit` for the rows."""
+    required = {a for a, b in rows if a == b}
+    place = {node: i for i, node in enumerate(order)}
+    if strange := [node for node in order if node not in required]:
+        return f"node {strange[0]} does not belong in it" if strange[0] >= 0 else "it holds what is not in the graph"
+    if len(place) < len(order):
+        twice = next(node for node in order if order.count(node) > 1)
+        return f"node {twice} is in it {order.count(twice)} times"
+    if lacking := sorted(required - set(order)):
+        return f"node {lacking[0]} is not in it ({len(lacking)} of {len(required)} are missing)"
+    wrong = next(((a, b) for a, b in rows if a != b and not place[a] < place[b]), None)
+    return "" if wrong is None else f"node {wrong[0]} comes after node {wrong[1]}, which it was computed from"
+
+
+def _order(case: str, tensor: str, got: Float, expected: Array, limit: Limit) -> Comparison:
+    whole = np.isfinite(got).all() and got.ndim == 1
+    order = [int(node) for node in got] if whole else [-1]
+    problem = order_problem(order, [(int(a), int(b)) for a, b in expected.reshape(-1, 2)])
+    size = len({int(a) for a, b in expected.reshape(-1, 2) if a == b})
+    return Comparison(
+        case, tensor, (size,), not problem, "order" if problem else "", 0.0, limit.rtol, size=size, note=problem
+    )
+
+
+def _between(case: str, tensor: str, got: Float, expected: Array, limit: Limit) -> Comparison:
+    bounds = expected.astype(np.float64)
+    if got.shape != bounds.shape[:-1]:
+        return Comparison(
+            case, tensor, bounds.shape[:-1], False, "shape", math.inf, limit.atol, note=str(list(got.shape))
+        )
+    return _elements(case, tensor, got, np.clip(got, bounds[..., 0], bounds[..., 1]), _absolute(limit), False)
+
+
+def _at_least(case: str, tensor: str, got: Float, expected: Array, limit: Limit) -> Comparison:
+    least = expected.astype(np.float64)
+    if got.shape != least.shape:
+        return Comparison(case, tensor, least.shape, False, "shape", math.inf, limit.atol, note=str(list(got.shape)))
+    return _elements(case, tensor, np.minimum(got, least), least, _absolute(limit), False)
+
+
+def _spread(case: str, tensor: str, got: Float, expected: Array, limit: Limit) -> Comparison:
+    if got.shape != expected.shape:
+        return Comparison(case, tensor, expected.shape, False, "shape", math.inf, limit.rtol, note=str(list(got.shape)))
+    right = _moments(expected.astype(np.float64))
+    return _elements(case, tensor, _moments(got), right, limit.model_copy(update={"scale": "max"}), False)
+
+
+def _moments(sample: Float) -> Float:
+    """Mean, root mean square, largest magnitude."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.array([sample.mean(), np.sqrt((sample * sample).mean()), np.abs(sample).max()])
+
+
+def _absolute(limit: Limit) -> Limit:
+    return limit.model_copy(update={"scale": "absolute"})
+
+
+BEYOND_EQUALITY: dict[str, Callable[[str, str, Float, Array, Limit], Comparison]] = {
+    "order": _order,
+    "between": _between,
+    "at_least": _at_least,
+    "spread": _spread,
+}

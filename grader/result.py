@@ -27,7 +27,7 @@ class Evidence(Record):
     case: str
     shape: list[int]
     ok: bool
-    reason: str = Field(description="why it failed: missing, shape, type, not finite, differs; empty: it passed")
+    reason: str = Field(description="why it failed: missing, shape, type, not finite, order, differs; empty: passed")
     note: str
     error: float | None = Field(description="error in the limit's metric; null: not a number, or infinite")
     limit: float
@@ -57,6 +57,11 @@ class CheckResult(Record):
     evidence: list[Evidence]
     calls_differ: str = Field("", description="first difference of the calls made from the right ones")
     output: str = Field("", description="what the code printed, cut to the limit; on failure only")
+
+    @property
+    def passed(self) -> bool:
+        """Whether it counts."""
+        return self.verdict == "pass"
 
 
 class RowResult(Record):

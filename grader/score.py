@@ -17,7 +17,8 @@ def score_row(row: Row, results: Mapping[str, CheckResult]) -> RowResult:
     """A row has its points if all checks that count have passed.
 
     The verdict is that of the direct checks; only where these have passed does that of the whole
-    program's speak. ``credit: direct`` leaves the whole program out.
+    program's speak. ``credit: direct`` leaves the whole program out. A row in parts has the points of
+    those checks that have passed.
     """
     checks = [results[check] for check in row.checks]
     direct = [c for c in checks if c.role == "direct"]
@@ -28,7 +29,7 @@ def score_row(row: Row, results: Mapping[str, CheckResult]) -> RowResult:
     return RowResult(
         id=row.id,
         title=row.title,
-        points=row.points if verdict == "pass" else 0,
+        points=row.points if verdict == "pass" else sum(row.parts[c.id] for c in checks if c.passed and row.parts),
         max_points=row.points,
         verdict=verdict,
         inferred=any(c.inferred for c in counting if c.verdict == verdict),
@@ -40,8 +41,8 @@ def score_row(row: Row, results: Mapping[str, CheckResult]) -> RowResult:
 def _detail(checks: Sequence[CheckResult], verdict: Verdict) -> str:
     """One line of evidence: the closest call of a row that passed, the first failure of one that did not."""
     if verdict == "pass":
-        evidence = [e for check in checks for e in check.evidence]
-        return _closest(evidence)
+        told = "; ".join(check.detail for check in checks if check.detail)
+        return told or _closest([e for check in checks for e in check.evidence])
     deciding = next((c for c in checks if c.verdict == verdict), checks[0])
     failed = next((e for e in deciding.evidence if not e.ok), None)
     if deciding.detail:
@@ -60,6 +61,8 @@ def _closest(evidence: Sequence[Evidence]) -> str:
 def describe(evidence: Evidence) -> str:
     """A failed tensor in one line."""
     name = f"{evidence.tensor}{evidence.place}"
+    if evidence.reason == "order":
+        return evidence.note
     if evidence.reason == "missing":
         return f"{evidence.tensor} was not handed back"
     if evidence.reason == "shape":

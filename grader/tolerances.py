@@ -28,10 +28,19 @@ class Limit(Strict):
 
     ``scale: max`` bounds ``max|got - expected| / max|expected|`` by ``rtol``, with ``atol`` as a floor;
     ``scale: element`` bounds each ``|got - expected|`` by ``atol + rtol*|expected|``;
-    ``scale: absolute`` bounds each by ``atol``, strictly where ``strict`` is set.
+    ``scale: absolute`` bounds each by ``atol``.
+
+    What equality cannot say:
+    ``scale: order``: a list of node numbers is right if it holds each required node once, nothing else, and
+    every edge's first node before its second; the expected tensor has a row ``(a, b)`` for each edge and
+    ``(a, a)`` for each required node.
+    ``scale: between``: the expected tensor has one axis more, of 2: the least and the greatest right value.
+    ``scale: at_least``: no element is smaller than the expected one by more than ``atol``.
+    ``scale: spread``: random values are right if their mean, their root mean square and their largest
+    magnitude differ from those of the expected sample by at most ``rtol`` of its largest magnitude.
     """
 
-    scale: Literal["max", "element", "absolute"]
+    scale: Literal["max", "element", "absolute", "order", "between", "at_least", "spread"]
     rtol: float = Field(0.0, ge=0)
     atol: float = Field(0.0, ge=0)
     evidence: Evidence | None = None
@@ -51,14 +60,15 @@ class Tolerances(Strict):
     official: dict[str, dict[str, dict[str, Limit]]]
 
     def limit(self, assignment: str, check: str, tensor: str, official: bool) -> Limit:
-        """The limit of a tensor.
+        """The limit of a tensor: its own, or the check's limit ``*``.
 
         Raises:
             InfrastructureError: there is none, so nothing could be said of the tensor.
         """
         table = self.official if official else self.measured
         try:
-            return table[assignment][check][tensor]
+            limits = table[assignment][check]
+            return limits[tensor] if tensor in limits else limits["*"]
         except KeyError:
             raise InfrastructureError(
                 f"{PATH.name} has no limit for {assignment}, check {check}, tensor {tensor}"
