@@ -65,7 +65,7 @@ def _eq(x: Array, y: Array) -> Array:
 
 
 def _is_close(x: Array, y: Array) -> Array:
-    return (np.abs(x - y) < operators.CLOSE).astype(np.float32, order="C")
+    return np.less(np.abs(x - y), operators.CLOSE).astype(np.float32, order="C")
 
 
 def _relu_back(x: Array, d: Array) -> Array:

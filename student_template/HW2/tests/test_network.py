@@ -4,10 +4,9 @@ import random
 
 import numpy as np
 import pytest
+from layers import Array, initial_values, set_parameter, shapes, sigmoid
 from minitorch import assert_close, tensor_from_numpy
 from project.run_sentiment import BACKEND, Network
-
-from layers import Array, initial_values, set_parameter, shapes, sigmoid
 
 
 def made(embedding_dim: int, hidden_dim: int, dropout_prob: float = 0.0) -> tuple[Network, list[Array]]:
@@ -36,8 +35,9 @@ def test_network_has_two_linear_layers() -> None:
 
 def test_network_begins_at_small_random_values() -> None:
     random.seed(3)
-    values = initial_values(Network(embedding_dim=50, hidden_dim=32))
-    assert 0.045 < np.abs(values).max() <= 0.05
+    network = Network(embedding_dim=50, hidden_dim=32)
+    assert 0.045 < np.abs(initial_values(network)).max() <= 0.05
+    assert all(np.abs(p.value.to_numpy()).max() > 0 for p in network.parameters())
 
 
 @pytest.mark.parametrize("size", [(1, 1, 5, 3), (3, 4, 6, 5), (16, 15, 50, 32)])
