@@ -129,7 +129,9 @@ class Assignment(Strict):
     advice: Advice | None = None
     real_files: RealFiles | None = None
     policies: dict[str, str] = Field({}, description="decisions of the course, handed to the probes and to `derive`")
-    axes: dict[str, list[str]] = Field({}, description="names of each tensor's axes, for indices")
+    axes: dict[str, list[str]] = Field(
+        {}, description="names of the axes of `tensor`, or of `check.tensor`"
+    )
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
 
     @model_validator(mode="after")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from grader.sandbox import Box, Outcome, Sandbox
 Follow = Callable[[dict[str, Any]], None]
 
 MOST_STATUS_BYTES = 8 << 20
+JUDGES_OWN = ("derive.py", "transcript.py", "__pycache__")  # of an assignment's folder, not for the sandbox
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
 STARTED = ""  # the case id of the line with which a driver says that it runs
 ENVIRONMENT = {
@@ -46,6 +49,7 @@ class BuildReport(BaseModel):
     messages: str = ""
     unavailable: dict[str, str] = {}
     notes: list[str] = []
+    problems: list[str] = []
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class Engine:
         sandbox: behind which wall.
         stage: folder with the submission's files and what the assignment provides.
         work: a folder of this run's own.
-        compiler: the compiler that builds it.
+        compiler: the compiler that builds it; empty for Python.
         extra_flags: appended to the flags of every build of the submission.
     """
 
@@ -155,16 +159,33 @@ class Engine:
         environment: Mapping[str, str],
     ) -> Outcome:
         job_file = Path(job["out"]).parent / "job.json"
-        job_file.write_text(json.dumps(job), encoding="utf-8")
+        extra = {"packages": str(self.packages[0])} if self.packages else {}
+        job_file.write_text(json.dumps({**job, **extra}), encoding="utf-8")
         box = Box(
             command=[self._python(), "-I", "-S", str(self.assignment.folder / "driver.py"), str(job_file)],
-            readable=[self.assignment.folder, COMMON, job_file, *readable],
+            readable=[*self._drivers_own(), COMMON, job_file, *self.packages, *readable],
             writable=writable,
             environment={**ENVIRONMENT, **environment},
             wall_s=limits.wall_s,
             output_bytes=limits.output_kb << 10,
         )
         return self.sandbox.run(box)
+
+    def _drivers_own(self) -> list[Path]:
+        """What the sandbox may read of the assignment's folder: all but the judge's own."""
+        return [path for path in sorted(self.assignment.folder.iterdir()) if path.name not in JUDGES_OWN]
+
+    @cached_property
+    def packages(self) -> list[Path]:
+        """A folder of links to the packages that the code may import, and what the links lead to."""
+        if not self.assignment.submission.packages:
+            return []
+        folder = self.work / "packages"
+        folder.mkdir()
+        found = [path for name in self.assignment.submission.packages for path in _package(name)]
+        for path in found:
+            (folder / path.name).symlink_to(path)
+        return [folder, *found]
 
     @staticmethod
     def _python() -> str:
@@ -180,7 +201,8 @@ class Engine:
     def build(self, name: str) -> Built:
         """Builds the submission as ``builds.<name>`` says."""
         spec = self.assignment.builds[name]
-        options = {"of": spec.of, "flags": [*spec.flags, *self.extra_flags], "compiler": self.compiler}
+        options: dict[str, Any] = {"of": spec.of, "flags": [*spec.flags, *self.extra_flags]}
+        options.update(compiler=self.compiler, files=self.assignment.submission.files)
         return self._build(self._fresh(f"build-{name}"), options, [self.stage], dict(spec.environment))
 
     def support(self, name: str, own: Sequence[str]) -> Path:
@@ -189,7 +211,7 @@ class Engine:
         source = ROOT / str(spec.source)
         headers = ROOT / "student_template" / self.assignment.id
         options = {"of": spec.of, "flags": spec.flags, "compiler": self.compiler, "source": str(source)}
-        options["own"] = sorted(own)
+        options.update(own=sorted(own), keeps=spec.keeps)
         kept = cache_folder() / f"{self.assignment.id}-{name}-{self._support_key(source, options)}"
         if kept.is_dir():
             return kept
@@ -202,10 +224,8 @@ class Engine:
 
     def _support_key(self, source: Path, options: dict[str, Any]) -> str:
         ours = sorted(path for path in self.assignment.folder.rglob("*") if path.suffix in (".c", ".py"))
-        blob = (
-            json.dumps(options, sort_keys=True).encode()
-            + os.path.realpath(shutil.which(self.compiler) or self.compiler).encode()
-        )
+        tool = shutil.which(self.compiler or sys.executable) or self.compiler
+        blob = json.dumps(options, sort_keys=True).encode() + os.path.realpath(tool).encode()
         return sha256(blob + b"".join(path.read_bytes() for path in [source, *ours]))[:24]
 
     def _build(
@@ -234,7 +254,7 @@ class Engine:
 
     def _toolchain(self) -> list[Path]:
         """Where the compiler lies when it is not the system's own."""
-        path = Path(os.path.realpath(shutil.which(self.compiler) or "/usr/bin/cc"))
+        path = Path(os.path.realpath(shutil.which(self.compiler or "cc") or "/usr/bin/cc"))
         return [] if str(path).startswith(("/usr/", "/bin/")) else [path.parent.parent]
 
     def _read_report(self, out: Path, outcome: Outcome) -> BuildReport:
@@ -279,7 +299,8 @@ class Engine:
             "support": {name: str(path) for name, path in support.items()},
             "out": str(out),
             "cases": entries,
-            "options": dict(options or {}),
+            "options": {**check.options, **(options or {})},
+            "policies": self.assignment.policies,
             "limits": self._limits(limits),
         }
         readable = [self.stage, built.folder, *support.values(), *[c.inputs for c in cases], *extra_readable]
@@ -297,6 +318,17 @@ class Engine:
             outcome,
             time.monotonic() - started,
         )
+
+
+def _package(name: str) -> list[Path]:
+    """Where a package of the grader's environment lies: its folder or file, and the folder of its libraries."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise InfrastructureError(f"the package {name}, which submissions may import, is not installed")
+    path = Path(spec.origin)
+    path = path.parent if path.name == "__init__.py" else path
+    libraries = path.with_name(f"{name}.libs")
+    return [path, libraries] if libraries.is_dir() else [path]
 
 
 def _keep(folder: Path, kept: Path) -> Path:

@@ -21,7 +21,7 @@ from grader.home import ROOT
 from grader.judge import Judge, Judged
 from grader.result import BuildInfo, FixtureInfo, Result, SubmissionInfo
 from grader.sandbox import Sandbox
-from grader.score import score_row, score_rows
+from grader.score import score_rows
 from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
@@ -145,8 +145,9 @@ class Grading:
         build: BuildInfo | None = None
         if not self.problems:
             build = self._in_work_folder()
+        reason = self.problems[0].split(":")[0] if self.problems else ""
         for name in self.checks:
-            self.judged.setdefault(name, Judged("blocked", detail=self.problems[0] if self.problems else ""))
+            self.judged.setdefault(name, Judged("blocked", detail=reason))
         self.timing["total"] = time.monotonic() - started
         return self._result(build)
 
@@ -214,8 +215,7 @@ class Run:
         self.supports = {name: future.result() for name, future in supports.items()}
         self._notes(built)
         self._probe_all(built)
-        self._infer(built)
-        self._report_rows()
+        inference.infer(self, built)
         if second is not None:
             self.grading.advice += advice.second_look(self, second.result())
 
@@ -281,14 +281,3 @@ class Run:
         """The cases of a check, or those that stand in for them."""
         replaced = self.grading.options.replaced.get(name)
         return [replaced] if replaced else self.grading.fixtures.cases(name)
-
-    def _infer(self, built: Built) -> None:
-        """Fills in the checks that could not be made directly, and settles the wiring under them."""
-        inference.infer(self, built)
-
-    def _report_rows(self) -> None:
-        grading = self.grading
-        results = {n: grading.judge.result(n, grading.check(n), j) for n, j in grading.judged.items()}
-        for row in grading.rows:
-            scored = score_row(row, results)
-            grading.progress(f"{scored.points:>3}/{scored.max_points} {row.title}: {scored.verdict}")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader import calls as call_records
-from grader import tensorfile
+from grader import derive, tensorfile
 from grader.assignment import Assignment, Check
 from grader.cases import Array
 from grader.compare import Comparison, compare
@@ -20,6 +20,7 @@ from grader.tolerances import Tolerances
 
 MOST_TENSOR_BYTES = 64 << 20
 LAYER_AXIS = "l"
+MOST_ADVICE = 5  # sentences of one check: they come from the sandbox
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Judged:
     tensors: dict[str, dict[str, Array]] = field(default_factory=dict)
     expected: dict[str, dict[str, Array]] = field(default_factory=dict)
     params: dict[str, Mapping[str, int | float]] = field(default_factory=dict)
+    advice: list[str] = field(default_factory=list)
 
     def compared(self, tensors: Sequence[str]) -> list[Comparison]:
         """The comparisons of these tensors alone."""
@@ -52,6 +54,8 @@ def _ending(status: Mapping[str, Any]) -> tuple[Verdict, str] | None:
     detail = _text(status.get("detail", ""))
     if kind == "ok":
         return None
+    if kind == "not_implemented":
+        return "not_implemented", detail or "it is not written yet"
     if kind == "timed_out":
         return "timed_out", detail or "it did not end in time"
     if kind == "crashed":
@@ -91,6 +95,7 @@ class Judge:
             if all(probed.statuses[case.id].get("untouched") is True for case in cases):
                 judged = Judged("not_implemented", detail=f"{check.function} does nothing yet")
             self._compare_all(check_id, check, cases, probed, judged)
+        judged.advice += _advice(cases, probed)
         if check.calls:
             judged.calls_differ = _calls_differ(cases, probed, own)
         if judged.verdict not in ("pass", "not_implemented"):
@@ -118,14 +123,32 @@ class Judge:
                 judged.verdict = "fail"
                 judged.detail = f"{error} (case {case.id})"
                 continue
-            judged.tensors[case.id], judged.expected[case.id] = got, case.expected
             judged.params[case.id] = case.entry.params
+            try:
+                got, expected = self._expected(check_id, check, case, got, judged)
+            except derive.UnusableError as error:
+                judged.verdict, judged.detail = "fail", _text(f"{error} (case {case.id})")
+                continue
+            judged.tensors[case.id], judged.expected[case.id] = got, expected
             judged.comparisons += [
-                self._compare(check_id, check, case.id, name, got.get(name), expected)
-                for name, expected in case.expected.items()
+                self._compare(check_id, check, case.id, name, got.get(name), right) for name, right in expected.items()
             ]
         if judged.verdict == "pass" and not all(c.ok for c in judged.comparisons if c.tensor not in check.context):
             judged.verdict = "fail"
+
+    def _expected(
+        self, check_id: str, check: Check, case: FixtureCase, got: dict[str, Array], judged: Judged
+    ) -> tuple[dict[str, Array], dict[str, Array]]:
+        """What was handed back, with the facts that follow from it, and what is right."""
+        if not check.derive:
+            return got, case.expected
+        inputs = tensorfile.read(case.inputs_path)
+        policies = self.assignment.policies
+        handed = derive.Handed(check_id, case.entry.params, inputs, case.expected, got, check.options, policies)
+        found = derive.of(self.assignment)(handed)
+        judged.advice += [text for text in found.advice if text not in judged.advice]
+        judged.detail = judged.detail or _text(found.says)
+        return {**got, **found.facts}, dict(found.expected)
 
     @staticmethod
     def _most_bytes(case: FixtureCase) -> int:
@@ -154,12 +177,12 @@ class Judge:
             verdict=judged.verdict,
             inferred=judged.inferred,
             detail=judged.detail,
-            evidence=[self._evidence([c for c in judged.comparisons if c.tensor == n]) for n in names],
+            evidence=[self._evidence(check_id, [c for c in judged.comparisons if c.tensor == n]) for n in names],
             calls_differ=judged.calls_differ,
             output=judged.output,
         )
 
-    def _evidence(self, comparisons: Sequence[Comparison]) -> Evidence:
+    def _evidence(self, check_id: str, comparisons: Sequence[Comparison]) -> Evidence:
         """The worst case of a tensor: a failed one before a passed one, then by how far off it is."""
         worst = max(comparisons, key=lambda c: (not c.ok, c.error / c.limit if c.limit else c.error))
         element = worst.worst
@@ -173,7 +196,7 @@ class Judge:
             error=finite(worst.error),
             limit=worst.limit,
             index=list(element.index) if element else None,
-            place=self.place(worst.tensor, element.index) if element else "",
+            place=self.place(check_id, worst.tensor, element.index) if element else "",
             got=finite(element.got) if element else None,
             expected=element.expected if element else None,
             absolute=finite(element.absolute) if element else None,
@@ -185,12 +208,19 @@ class Judge:
             failed_cases=[c.case for c in comparisons if not c.ok],
         )
 
-    def place(self, tensor: str, index: Sequence[int]) -> str:
+    def place(self, check_id: str, tensor: str, index: Sequence[int]) -> str:
         """An index with the names of the tensor's axes: ``[l=1, o=17, c=3]``."""
-        axes = self.assignment.axes.get(tensor, [])
+        axes = self.assignment.axes.get(f"{check_id}.{tensor}") or self.assignment.axes.get(tensor, [])
         if len(axes) != len(index):
             return "[" + ", ".join(str(i) for i in index) + "]"
         return "[" + ", ".join(f"{axis}={i}" for axis, i in zip(axes, index, strict=True)) + "]"
+
+
+def _advice(cases: Sequence[FixtureCase], probed: Probed) -> list[str]:
+    """The remarks in the statuses, each once; they come from the sandbox."""
+    told = [probed.statuses.get(case.id, {}).get("advice") for case in cases]
+    texts = [_text(text) for entry in told if isinstance(entry, list) for text in entry]
+    return list(dict.fromkeys(texts))[:MOST_ADVICE]
 
 
 def finite(value: float) -> float | None:

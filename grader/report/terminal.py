@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 
 from rich.console import Console
@@ -126,4 +127,5 @@ def _total(result: Result, console: Console) -> None:
     )
     failed = [row.id for row in result.rows if row.verdict not in ("pass", "not_implemented", "blocked")]
     if failed and len(failed) < len(result.rows):
-        console.print(Text(f"again, only what failed: ./grade {result.assignment} --only {','.join(failed)}"))
+        again = f"./grade {result.assignment} {shlex.quote(result.submission.origin)} --only {','.join(failed)}"
+        console.print(Text(f"again, only what failed: {printable(again)}"), soft_wrap=True)

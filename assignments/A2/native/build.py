@@ -144,6 +144,13 @@ def _build_library(job: Job, build: Build, source: str) -> None:
         build.unavailable.setdefault(part, _explain(part, text, source))
 
 
+def _about_the_submission(messages: str, folder: str) -> str:
+    """The compiler's messages with the student's file named as the student names it."""
+    text = messages.replace(folder + "/", "").replace(os.path.dirname(SHIM) + "/", "")
+    lines = [line for line in text.splitlines() if not line.startswith(("In file included from shim.c", "cc1: note"))]
+    return "\n".join(lines)
+
+
 def _note_main(source: str, build: Build) -> None:
     text = _COMMENT.sub(" ", source)
     main = re.search(r"\bint\s+main\s*\(", text)
@@ -175,7 +182,7 @@ def build_submission(job: Job) -> None:
     build.unavailable.update(reordered(source))
     _note_main(source, build)
     _build_library(job, build, source)
-    build.messages = build.messages.replace(job.build + "/", "").replace(os.path.dirname(SHIM) + "/", "")
+    build.messages = _about_the_submission(build.messages, job.build)
     write_json(os.path.join(job.out, "build.json"), vars(build))
 
 
