@@ -6,6 +6,7 @@ Tensors travel in the safetensors layout: a little-endian uint64 length, a JSON 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -86,6 +87,8 @@ class Job:
         cases: each with ``id``, ``params``, ``inputs`` (a file) and ``out`` (a file).
         options: whatever the check or build says beyond that.
         limits: ``case_s``, ``cpu_s``, ``memory_mb``, ``processes``, ``file_mb``.
+        packages: folder with the packages that the code may import; empty: none.
+        policies: the assignment's decisions.
     """
 
     step: str
@@ -98,6 +101,8 @@ class Job:
     cases: list[dict[str, Any]] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
+    packages: str = ""
+    policies: dict[str, str] = field(default_factory=dict)
 
 
 def load_job(argv: list[str]) -> Job:
@@ -111,7 +116,8 @@ def _lower(kind: int, value: int) -> None:
     _, hard = resource.getrlimit(kind)
     if hard != resource.RLIM_INFINITY:
         value = min(value, hard)
-    resource.setrlimit(kind, (value, value))
+    with contextlib.suppress(ValueError, OSError):  # macOS does not have every one of them
+        resource.setrlimit(kind, (value, value))
 
 
 def apply_limits(limits: Mapping[str, float]) -> None:
@@ -119,7 +125,6 @@ def apply_limits(limits: Mapping[str, float]) -> None:
     kinds = {
         "cpu_s": (resource.RLIMIT_CPU, 1),
         "memory_mb": (resource.RLIMIT_AS, 1 << 20),
-        "processes": (resource.RLIMIT_NPROC, 1),
         "file_mb": (resource.RLIMIT_FSIZE, 1 << 20),
     }
     for key, (kind, unit) in kinds.items():
@@ -127,6 +132,36 @@ def apply_limits(limits: Mapping[str, float]) -> None:
             _lower(kind, int(limits[key] * unit))
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_NOFILE, 256)
+    if "processes" in limits:
+        _lower_processes(int(limits["processes"]))
+
+
+def _lower_processes(allowed: int) -> None:
+    """Bounds the user's processes to ``allowed`` more than there are.
+
+    The system counts all that the user runs, a browser's threads too, and a sandbox does not show how many
+    these are: the bound is raised until one more can be started.
+    """
+    bound = allowed
+    _, hard = resource.getrlimit(resource.RLIMIT_NPROC)
+    while hard == resource.RLIM_INFINITY or bound < hard:
+        resource.setrlimit(resource.RLIMIT_NPROC, (bound, hard))
+        if _can_fork():
+            _lower(resource.RLIMIT_NPROC, bound if bound == allowed else bound + allowed)
+            return
+        bound *= 2
+    resource.setrlimit(resource.RLIMIT_NPROC, (hard, hard))
+
+
+def _can_fork() -> bool:
+    try:
+        pid = os.fork()
+    except BlockingIOError:
+        return False
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return True
 
 
 class Report:
