@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from grader.result import AdviceNote
 from grader.score import describe
 
 if TYPE_CHECKING:
-    from grader.grading import Run
+    from grader.grading import Grading, Run
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,29 @@ def second_look(run: Run, built: Built) -> list[Note]:
     futures = {n: run.pool.submit(run.probe, n, run.grading.check(n), built, (), False) for n in names}
     failed = {n: judged for n, future in futures.items() if (judged := future.result()).verdict != "pass"}
     return _explained(run, failed, look.build) if failed else []
+
+
+def start_looks(run: Run, built: Built) -> dict[str, Future[Judged]]:
+    """Starts the checks that rows look at for the advice alone, as far as they can be made."""
+    names = dict.fromkeys(look for row in run.grading.rows for look in row.looks)
+    checks = {name: run.grading.check(name) for name in names}
+    missing = built.report.unavailable
+    return {
+        name: run.pool.submit(run.probe, name, check, built)
+        for name, check in checks.items()
+        if not any(part in missing for part in check.needs)
+    }
+
+
+def looked_at(grading: Grading, looks: dict[str, Future[Judged]]) -> list[Note]:
+    """What failed looks mean; where a row is lost, it has been said already that the function is not right."""
+    notes = []
+    for name, future in looks.items():
+        judged, check = future.result(), grading.check(name)
+        resting = [c for row in grading.rows if name in row.looks for c in row.checks]
+        if judged.verdict != "pass" and all(grading.judged[c].verdict == "pass" for c in resting):
+            notes.append(Note(name, check.says + (f" ({judged.detail})" if judged.detail else "")))
+    return notes
 
 
 def _passed(run: Run, name: str, built: Built) -> bool:

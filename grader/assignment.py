@@ -41,7 +41,7 @@ class Build(Strict):
     """One way to build the submission, or support code of ours."""
 
     of: Literal["submission", "reference"] = "submission"
-    flags: list[str] = []
+    flags: list[str] = Field([], description="handed to the compiler")
     source: str | None = Field(None, description="for a build of the reference: its file")
     keeps: list[str] = Field([], description="for a build of the reference: the definitions that are kept of it")
     parts: list[str] = Field([], description="builds that tell which flag is at fault")
@@ -129,9 +129,7 @@ class Assignment(Strict):
     advice: Advice | None = None
     real_files: RealFiles | None = None
     policies: dict[str, str] = Field({}, description="decisions of the course, handed to the probes and to `derive`")
-    axes: dict[str, list[str]] = Field(
-        {}, description="names of the axes of `tensor`, or of `check.tensor`"
-    )
+    axes: dict[str, list[str]] = Field({}, description="names of the axes of `tensor`, or of `check.tensor`")
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
 
     @model_validator(mode="after")

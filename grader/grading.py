@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader import __version__, advice, inference
-from grader.assignment import Assignment, Check
+from grader.assignment import Assignment, Check, Row
 from grader.engine import Built, CaseInput, Engine, Follow, processors
 from grader.errors import InfrastructureError
 from grader.fixtures import FixtureCase, FixtureSet
@@ -38,6 +38,7 @@ class Options:
         compiler: the compiler; none: the first of gcc, clang, cc that is there.
         flags: appended to the flags of the submission's builds.
         second_look: whether to build as the Makefile does too, for advice.
+        training: whether to make the checks that train for real.
         replaced: cases that stand in for a check's own, e.g. the real 124M files.
         probe_options: options handed to a check's probe, and files it may read on top.
         changed_checks: checks that run otherwise than the assignment says, e.g. on real files.
@@ -48,6 +49,7 @@ class Options:
     compiler: str | None = None
     flags: Sequence[str] = ()
     second_look: bool = True
+    training: bool = True
     replaced: Mapping[str, FixtureCase] = field(default_factory=dict)
     probe_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changed_checks: Mapping[str, Check] = field(default_factory=dict)
@@ -121,13 +123,28 @@ class Grading:
         self.sandbox = sandbox
         self.options = options
         self.progress = progress
-        self.rows = [assignment.row(name) for name in options.rows] or list(assignment.rows)
+        self.rows = self._wanted()
         self.judge = Judge(assignment, tolerances)
         self.judged: dict[str, Judged] = {}
         self.timing: dict[str, float] = {}
         self.problems = list(taken.problems)
         self.advice: list[advice.Note] = []
-        fixtures.require({name: c.cases_min for name, c in assignment.checks.items()})
+        fixtures.require(assignment.cases_min())
+
+    def _wanted(self) -> list[Row]:
+        """The rows that were asked for; without those that train, where training is left out."""
+        rows = [self.assignment.row(name) for name in self.options.rows] or list(self.assignment.rows)
+        if self.options.training:
+            return rows
+        return [row for row in rows if not any(self.assignment.checks[c].training for c in row.checks)]
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is something to judge: where the assignment says so, one of several files is enough."""
+        rules = self.assignment.submission
+        lacking = tuple(name for name in rules.files if name not in self.taken.files)
+        enough = rules.partial and len(lacking) < len(rules.files)
+        return not self.problems or (enough and all(text.startswith(lacking) for text in self.problems))
 
     @property
     def checks(self) -> dict[str, Check]:
@@ -143,7 +160,7 @@ class Grading:
         """Grades; the result has a verdict for every row."""
         started = time.monotonic()
         build: BuildInfo | None = None
-        if not self.problems:
+        if self.usable:
             build = self._in_work_folder()
         reason = self.problems[0].split(":")[0] if self.problems else ""
         for name in self.checks:
@@ -151,8 +168,8 @@ class Grading:
         self.timing["total"] = time.monotonic() - started
         return self._result(build)
 
-    def _in_work_folder(self) -> BuildInfo:
-        compiler = find_compiler(self.options.compiler)
+    def _in_work_folder(self) -> BuildInfo | None:
+        compiler = find_compiler(self.options.compiler) if self.assignment.submission.language == "c" else ""
         with _work_folder() as work, ThreadPoolExecutor(processors()) as pool:
             stage = work / "stage"
             stage.mkdir()
@@ -165,7 +182,7 @@ class Grading:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
             flags = [*self.assignment.builds["plain"].flags, *self.options.flags]
-            return BuildInfo(compiler=compiler, version=_version(compiler), flags=flags)
+            return BuildInfo(compiler=compiler, version=_version(compiler), flags=flags) if compiler else None
 
     def _result(self, build: BuildInfo | None) -> Result:
         results = {name: self.judge.result(name, self.check(name), j) for name, j in self.judged.items()}
@@ -235,12 +252,13 @@ class Run:
 
     def _notes(self, built: Built) -> None:
         self.grading.advice += [advice.Note("build", text) for text in built.report.notes]
+        self.grading.problems += [text for text in built.report.problems if text not in self.grading.problems]
         if (problem := built.report.unavailable.get("model")) is not None:
             self.grading.problems.append(problem)
 
     def _probe_all(self, built: Built) -> None:
         unavailable = built.report.unavailable
-        own = sorted(set(unavailable) - {"model"})
+        own = sorted(set(unavailable) - {"model"}) if self.assignment.submission.language == "c" else []
         waiting: dict[str, Future[Judged]] = {}
         for name, check in self.grading.checks.items():
             missing = [part for part in check.needs if part in unavailable]
@@ -248,10 +266,24 @@ class Run:
                 detail = f"{missing[0]}: {unavailable[missing[0]]}"
                 self.grading.judged[name] = Judged("blocked", detail=detail)
             else:
-                waiting[name] = self.pool.submit(self._probe_in_its_build, name, check, built, own)
+                waiting[name] = self.pool.submit(self._probe_or_instead, name, check, built, own)
+        looks = advice.start_looks(self, built)
         for name, future in waiting.items():
-            self.grading.judged[name] = future.result()
-            self.grading.progress(f"{name}: {self.grading.judged[name].verdict}")
+            judged = self.grading.judged[name] = future.result()
+            self.grading.advice += [advice.Note(name, text) for text in judged.advice]
+            self.grading.progress(f"{name}: {judged.verdict}")
+        self.grading.advice += advice.looked_at(self.grading, looks)
+
+    def _probe_or_instead(self, name: str, check: Check, built: Built, own: Sequence[str]) -> Judged:
+        """Probes a check and, where it fails, what may stand in for it: the first that passes, or else the last."""
+        judged = self._probe_in_its_build(name, check, built, own)
+        for other in check.instead:
+            if judged.verdict == "pass":
+                break
+            judged = self.probe(other, self.grading.check(other), built, own)
+            if judged.verdict == "pass":
+                judged.detail = self.grading.check(other).title
+        return judged
 
     def _probe_in_its_build(self, name: str, check: Check, plain: Built, own: Sequence[str]) -> Judged:
         """Probes a check in the build that it names; the plain one is there already."""
@@ -268,7 +300,9 @@ class Run:
         for case in cases:
             case.check_inputs()
         inputs = [CaseInput(case.id, case.entry.params, case.inputs_path) for case in cases]
-        supports = {s: self.engine.support(s, own) if own else self.supports[s] for s in check.support}
+        supports = {
+            s: self.engine.support(s, own) if own or s not in self.supports else self.supports[s] for s in check.support
+        }
         options = self.grading.options.probe_options.get(name, {})
         readable = [Path(path) for path in options.values()]
         follow = self.grading.options.follow.get(name)
@@ -280,4 +314,4 @@ class Run:
     def cases(self, name: str) -> list[FixtureCase]:
         """The cases of a check, or those that stand in for them."""
         replaced = self.grading.options.replaced.get(name)
-        return [replaced] if replaced else self.grading.fixtures.cases(name)
+        return [replaced] if replaced else self.grading.fixtures.cases(self.grading.check(name).cases_of or name)
