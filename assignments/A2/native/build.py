@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, field
 
 from assignments.common.probe_io import Job, write_json
@@ -44,6 +45,11 @@ PARAMETERS = {
     "residual_backward": "dinp1 dinp2 dout N",
     "crossentropy_softmax_backward": "dlogits dlosses probs targets B T V Vp",
 }
+
+# Apple's linker binds a library's calls to itself unless told otherwise; elsewhere -fPIC is enough.
+INTERPOSABLE = (
+    ["-Wl,-interposable", "-Wl,-flat_namespace", "-Wl,-undefined,dynamic_lookup"] if sys.platform == "darwin" else []
+)
 
 _STATIC = re.compile(
     r"\bstatic(?=\s+(?:(?:inline|__inline|__inline__)\s+)?void\s+(?:" + "|".join(FUNCTIONS) + r")\s*\()"
@@ -124,6 +130,7 @@ def _build_library(job: Job, build: Build, source: str) -> None:
         parts = parts_by_line(file.read())
     path = os.path.join(job.build, SOURCE)
     base = [
+        *INTERPOSABLE,
         "-shared",
         "-fPIC",
         "-fsemantic-interposition",
