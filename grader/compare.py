@@ -115,7 +115,7 @@ def _elements(case: str, tensor: str, got: Float, expected: Float, limit: Limit,
         error = np.abs(got - expected)
     within = error <= allowed  # false where either is NaN or the difference is infinite
     finite = np.isfinite(got)
-    within &= finite
+    within &= finite & np.isfinite(expected)  # an infinite bound would let anything pass
     wrong = int(within.size - np.count_nonzero(within))
     reason = "" if wrong == 0 else ("differs" if finite.all() else "not finite")
     value, bound = metric(np.where(np.isfinite(error), error, 0.0), expected, limit)
@@ -137,7 +137,8 @@ def _elements(case: str, tensor: str, got: Float, expected: Float, limit: Limit,
 def _worst(got: Float, expected: Float, error: Float, allowed: Float, within: NDArray[np.bool_]) -> Worst:
     finite = np.isfinite(got)
     if finite.all():
-        excess = error - allowed
+        with np.errstate(invalid="ignore"):
+            excess = error - allowed
         index = np.unravel_index(int(np.argmax(np.where(within.all() | ~within, excess, -np.inf))), error.shape)
     else:  # the first one that is not finite says most
         index = np.unravel_index(int(np.argmax(~finite)), error.shape)
