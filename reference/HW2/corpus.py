@@ -26,6 +26,8 @@ import numpy.typing as npt
 SEED = 1106
 DIM = 50
 SPLITS = {"train": 450, "validation": 100, "heldout": 200}
+MAX_WORDS = 36
+"""The length of the longest sentence, to which a program pads that knows the first two splits alone."""
 
 TOPIC_SIZE = 2.0
 """How far the words of a topic lie from the origin, in common."""
@@ -94,8 +96,9 @@ class Writer:
     def review(self, topic: str, label: int) -> Review:
         """A review of a topic, new among those written so far."""
         while True:
-            sentence = " ".join(self._words(topic.split(), label))
-            if sentence not in self.written:
+            words = list(self._words(topic.split(), label))
+            sentence = " ".join(words)
+            if len(words) <= MAX_WORDS and sentence not in self.written:
                 self.written.add(sentence)
                 return Review(sentence, label)
 

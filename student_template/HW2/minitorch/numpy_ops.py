@@ -65,11 +65,13 @@ def _eq(x: Array, y: Array) -> Array:
 
 
 def _is_close(x: Array, y: Array) -> Array:
-    return np.less(np.abs(x - y), operators.CLOSE).astype(np.float32, order="C")
+    near: Array = np.abs(x - y) < operators.CLOSE
+    return near.astype(np.float32, order="C")
 
 
 def _relu_back(x: Array, d: Array) -> Array:
-    return np.where(x <= 0, np.float32(0), d)
+    result: Array = np.where(x <= 0, np.float32(0), d)
+    return result
 
 
 def _log_back(x: Array, d: Array) -> Array:

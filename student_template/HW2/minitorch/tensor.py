@@ -261,10 +261,10 @@ class Tensor:
         return self._tensor.to_string()
 
     def __getitem__(self, key: int | UserIndex) -> Any:
-        return self._tensor.get((key,) if isinstance(key, int) else key)
+        return self._tensor.get(key if isinstance(key, tuple | list) else (key,))
 
     def __setitem__(self, key: int | UserIndex, val: float) -> None:
-        self._tensor.set((key,) if isinstance(key, int) else key, val)
+        self._tensor.set(key if isinstance(key, tuple | list) else (key,), val)
 
     # ---- making tensors like this one ------------------------------------------------------------
 

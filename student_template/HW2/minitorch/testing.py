@@ -33,8 +33,7 @@ def assert_close(got: Any, expected: Any, tol: float = 1e-4) -> None:
     if bad.any():
         ind = tuple(int(i) for i in np.argwhere(bad)[0])
         raise AssertionError(
-            f"{int(bad.sum())} of {bad.size} elements differ, first at {ind}: "
-            f"{a[ind]:.6g}, expected {b[ind]:.6g}"
+            f"{int(bad.sum())} of {bad.size} elements differ, first at {ind}: {a[ind]:.6g}, expected {b[ind]:.6g}"
         )
 
 

@@ -36,7 +36,7 @@ def test_the_reference_passes_the_projects_tests(project: Path) -> None:
     assert result.returncode == 0, result.stdout
 
 
-@pytest.mark.parametrize(("keyword", "file", "right", "wrong"), MUTANTS)
+@pytest.mark.parametrize(("keyword", "file", "right", "wrong"), MUTANTS, ids=range(len(MUTANTS)))
 def test_wrong_code_fails_the_projects_tests(
     project: Path, tmp_path: Path, keyword: str, file: str, right: str, wrong: str
 ) -> None:
@@ -87,6 +87,7 @@ def test_the_corpus_is_what_its_code_writes(tmp_path: Path) -> None:
 
 def test_the_corpus_is_balanced_small_and_without_repetition() -> None:
     seen: set[str] = set()
+    longest = {}
     for name, count in {"train": 450, "validation": 100, "heldout": 200}.items():
         header, *rows = (CORPUS / f"{name}.tsv").read_text().splitlines()
         assert header == "sentence\tlabel"
@@ -94,7 +95,9 @@ def test_the_corpus_is_balanced_small_and_without_repetition() -> None:
         assert len(rows) == count == 2 * labels.count("1")
         assert not seen & set(sentences)
         seen |= set(sentences)
+        longest[name] = max(len(sentence.split()) for sentence in sentences)
     assert len(seen) == 750
+    assert longest["heldout"] <= longest["train"] == 36
     words = (CORPUS / "words.txt").read_text().split()
     assert np.load(CORPUS / "vectors.npy").shape == (len(words), 50)
     assert len(set(words)) == len(words)

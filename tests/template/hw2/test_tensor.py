@@ -179,8 +179,12 @@ def test_dropout(mt: Any) -> None:
     assert mt.dropout(x, 0.3, ignore=True) is x
 
 
-def test_assert_close_compares(mt: Any) -> None:
+def test_comparisons_of_tensors_can_fail(mt: Any) -> None:
     a = mt.tensor([1.0, 2.0])
+    assert mt.operators.is_close(a, mt.tensor([1.001, 2.0]))
+    for other in ([1.0, 2.1], [[1.0, 2.0]], [0.0]):
+        assert not mt.operators.is_close(a, mt.tensor(other))
+    assert not mt.operators.is_close(a, 123.0)
     mt.assert_close(a, [1.0, 2.0])
     for wrong in ([1.0, 2.1], [[1.0, 2.0]], [1.0, float("nan")], 123.0):
         with pytest.raises(AssertionError):

@@ -1,0 +1,1 @@
+"""The reference of HW2: the solved files, the cases, the oracle, the embedded corpus."""

@@ -1,0 +1,263 @@
+"""HW2's oracle: what right code makes of a case, in PyTorch's float64 and by its autograd.
+
+MiniTorch's logarithm adds 1e-6 to its argument, so the oracle's does. Where a right answer is not one number
+(an order, random initial values, a loss at the edge of the logarithm) the expected tensor says what is right in
+the terms of `grader.tolerances.Limit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from assignments.HW2.probes.program import Step, steps
+from grader.cases import Array, Case
+from grader.fixtures import Call
+
+Tensors = dict[str, Tensor]
+Float = NDArray[np.float64]
+
+LOG_EPS = 1e-6
+INITIAL = 0.05  # RParam draws uniformly from -0.05 to 0.05
+EPS_RANGE = (0.0, 2e-6)  # what a right loss may add inside the logarithm: MiniTorch's 1e-6, and as much again
+FLOAT32_ROUNDING = 6e-8  # of 1 - out near 0
+
+
+def expected(case: Case) -> dict[str, Array]:
+    """The expected tensors of a case, float64 or int64, by name.
+
+    Raises:
+        KeyError: the oracle does not know the case's check.
+    """
+    outputs = ORACLES[case.check](case)
+    return {name: value.detach().numpy().copy() for name, value in outputs.items()}
+
+
+def expected_calls(params: object) -> list[Call]:
+    """No check of HW2 records calls.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError("HW2 records no calls")
+
+
+def _given(case: Case) -> Tensors:
+    """The inputs as float64 or int64 tensors."""
+    return {name: _wide(torch.from_numpy(np.array(value))) for name, value in case.inputs.items()}
+
+
+def _wide(value: Tensor) -> Tensor:
+    return value.double() if value.is_floating_point() else value.long()
+
+
+# ---- P1 ----------------------------------------------------------------------------------------------------
+
+
+class Graph:
+    """A program carried out by PyTorch.
+
+    Attributes:
+        steps: its steps.
+        nodes: a tensor for each.
+    """
+
+    def __init__(self, table: Array, given: Tensors, leaves: dict[str, Tensor] | None = None) -> None:
+        self.steps = steps(table.tolist())
+        self.leaves: dict[str, Tensor] = dict(leaves or {})
+        self.nodes: list[Tensor] = []
+        for step in self.steps:
+            node = self._node(step, given)
+            if node.requires_grad and not node.is_leaf:
+                node.retain_grad()
+            self.nodes.append(node)
+
+    def _node(self, step: Step, given: Tensors) -> Tensor:
+        if step.operation == "constant":
+            return given[f"x{step.settings[0]}"]
+        if step.operation == "leaf":
+            name = f"x{step.settings[0]}"
+            return self.leaves.setdefault(name, given[name].clone().requires_grad_())
+        return APPLY[step.operation]([self.nodes[i] for i in step.arguments], step.settings)
+
+    def reached(self) -> list[int]:
+        """The nodes that the root depends on and that are no constants, the root among them."""
+        found, waiting = set(), [len(self.nodes) - 1]
+        while waiting:
+            node = waiting.pop()
+            if node not in found and self.nodes[node].requires_grad:
+                found.add(node)
+                waiting += self.steps[node].arguments
+        return sorted(found)
+
+    def gradients(self) -> Tensors:
+        """The derivative of each leaf that has one, and which nodes have one in MiniTorch: these leaves."""
+        found = {name: leaf.grad for name, leaf in self.leaves.items() if leaf.grad is not None}
+        has = [s.operation == "leaf" and f"x{s.settings[0]}" in found for s in self.steps]
+        return {**found, "has_grad": torch.tensor(has).long()}
+
+
+APPLY: dict[str, Callable[[Sequence[Tensor], tuple[int, ...]], Tensor]] = {
+    "add": lambda a, s: a[0] + a[1],
+    "mul": lambda a, s: a[0] * a[1],
+    "neg": lambda a, s: -a[0],
+    "exp": lambda a, s: a[0].exp(),
+    "log": lambda a, s: (a[0] + LOG_EPS).log(),
+    "sigmoid": lambda a, s: a[0].sigmoid(),
+    "relu": lambda a, s: a[0].relu(),
+    "tanh": lambda a, s: a[0].tanh(),
+    "inv": lambda a, s: 1 / a[0],
+    "matmul": lambda a, s: a[0] @ a[1],
+    "sum": lambda a, s: a[0].sum(s[0], keepdim=True),
+    "permute": lambda a, s: a[0].permute(s),
+    "view": lambda a, s: a[0].reshape(s),
+    "contiguous": lambda a, s: a[0].contiguous().clone(),
+}
+
+
+def topological_sort(case: Case) -> Tensors:
+    """``order`` [edges + nodes, 2]: the edges, and each required node twice (see `Limit`)."""
+    given = _given(case)
+    graph = Graph(given["program"].numpy(), given)
+    reached = graph.reached()
+    rows = [(node, node) for node in reached]
+    rows += [(node, a) for node in reached for a in graph.steps[node].arguments if a in reached]
+    return {"order": torch.tensor(rows)}
+
+
+def gradients(case: Case) -> Tensors:
+    """``x<k>``: the derivative of each leaf; ``adjoints`` [nodes]: of each node that is no leaf, where asked for."""
+    given = _given(case)
+    graph = Graph(given["program"].numpy(), given)
+    graph.nodes[-1].backward(given["deriv"])
+    found = graph.gradients()
+    if "adjoints" in case.params:
+        inner = [n.grad if not n.is_leaf else None for n in graph.nodes]
+        found["adjoints"] = torch.stack([torch.zeros(()).double() if g is None else g.sum() for g in inner])
+    return found
+
+
+def accumulation(case: Case) -> Tensors:
+    """The sum of two calls' derivatives."""
+    given = _given(case)
+    graph = Graph(given["program"].numpy(), given)
+    graph.nodes[-1].backward(given["deriv"], retain_graph=True)
+    if case.params["fresh"]:
+        graph = Graph(given["second"].numpy(), given, graph.leaves)
+    graph.nodes[-1].backward(given["deriv2"])
+    return graph.gradients()
+
+
+def chain_rule_once(case: Case) -> Tensors:
+    """``calls`` [nodes]: 1 for each node that the root depends on and that is no leaf."""
+    given = _given(case)
+    graph = Graph(given["program"].numpy(), given)
+    reached = set(graph.reached())
+    return {"calls": torch.tensor([int(i in reached and not n.is_leaf) for i, n in enumerate(graph.nodes)])}
+
+
+def leaves_alone(case: Case) -> Tensors:
+    """The derivatives of the leaves, and nothing else."""
+    return {name: value for name, value in gradients(case).items() if name != "has_grad"}
+
+
+def of_one(case: Case) -> Tensors:
+    """The derivatives by the leaves of a number, begun with 1."""
+    given = _given(case)
+    graph = Graph(given["program"].numpy(), given)
+    graph.nodes[-1].backward()
+    return {name: leaf.grad for name, leaf in graph.leaves.items() if leaf.grad is not None}
+
+
+# ---- P2 ----------------------------------------------------------------------------------------------------
+
+
+def uniform(*shape: int) -> Tensor:
+    """An even sample of what RParam draws from."""
+    size = int(np.prod(shape))
+    return torch.from_numpy(np.linspace(-INITIAL, INITIAL, size).reshape(shape))
+
+
+def linear_init(case: Case) -> Tensors:
+    """``weights`` [in_size, out_size] and ``bias`` [out_size], spread as RParam spreads them."""
+    in_size, out_size = int(case.params["in_size"]), int(case.params["out_size"])
+    return {"weights": uniform(in_size, out_size), "bias": uniform(out_size)}
+
+
+def linear_forward(case: Case) -> Tensors:
+    """``y`` [batch, out_size] = x · weights + bias."""
+    given = _given(case)
+    return {"y": F.linear(given["x"], given["weights"].T, given["bias"])}
+
+
+def network_init(case: Case) -> Tensors:
+    """The four parameters by shape; ``w1`` is large enough for its spread to be judged, the others for their size."""
+    dim, hidden = int(case.params["embedding_dim"]), int(case.params["hidden_dim"])
+    small = {"b1": torch.zeros(hidden), "w2": torch.zeros(hidden, 1), "b2": torch.zeros(1)}
+    return {"w1": uniform(dim, hidden), **{name: value.double() for name, value in small.items()}}
+
+
+def network(given: Tensors) -> Tensor:
+    """The probability of each sentence ``[batch]``, without dropout."""
+    hidden = F.relu(given["embeddings"].mean(1) @ given["w1"] + given["b1"])
+    return torch.sigmoid(hidden @ given["w2"] + given["b2"]).squeeze(1)
+
+
+def network_forward(case: Case) -> Tensors:
+    """``out`` [batch]."""
+    return {"out": network(_given(case))}
+
+
+def network_dropout(case: Case) -> Tensors:
+    """``evaluation`` [batch]: what the network gives with dropout off; the rest is derived from the output."""
+    return {"evaluation": network(_given(case))}
+
+
+# ---- P3 ----------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(out: Tensor, y: Tensor, eps: float = LOG_EPS) -> Tensor:
+    """The mean binary cross entropy with ``eps`` inside the logarithms."""
+    return -(y * (out + eps).log() + (1 - y) * (1 - out + eps).log()).mean()
+
+
+def loss(case: Case) -> Tensors:
+    """``loss`` [1], and ``dout`` [batch], its derivative."""
+    given = _given(case)
+    out = given["out"].requires_grad_()
+    value = cross_entropy(out, given["y"])
+    value.backward()
+    assert out.grad is not None
+    return {"loss": value.reshape(1), "dout": out.grad}
+
+
+def loss_extremes(case: Case) -> Tensors:
+    """``loss`` [1, 2]: the least and the greatest value of a right loss at outputs of 0, 1 and next to them."""
+    given = _given(case)
+    low = cross_entropy(given["out"], given["y"], EPS_RANGE[1] + FLOAT32_ROUNDING)
+    exact = given["out"].clamp(FLOAT32_ROUNDING, 1 - FLOAT32_ROUNDING)
+    high = cross_entropy(exact, given["y"], EPS_RANGE[0])
+    return {"loss": torch.stack([torch.minimum(low, high), torch.maximum(low, high)]).reshape(1, 2)}
+
+
+ORACLES: dict[str, Callable[[Case], Tensors]] = {
+    "topological_sort": topological_sort,
+    "gradients": gradients,
+    "accumulation": accumulation,
+    "chain_rule_once": chain_rule_once,
+    "deep": leaves_alone,
+    "leaf_root": leaves_alone,
+    "scalar_variable": of_one,
+    "linear_init": linear_init,
+    "linear_forward": linear_forward,
+    "network_init": network_init,
+    "network_forward": network_forward,
+    "network_dropout": network_dropout,
+    "loss": loss,
+    "loss_extremes": loss_extremes,
+}
