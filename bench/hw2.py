@@ -20,12 +20,13 @@ import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from shutil import copytree
+from shutil import copyfile, copytree
 from typing import Any
 
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
+SOLVED = ("minitorch/autodiff.py", "project/run_sentiment.py")
 TRAIN, VALIDATION, WORDS, DIM, HIDDEN, BATCH, RATE = 450, 100, 52, 50, 32, 10, 0.025
 EPOCHS = 250
 SIMPLE_BATCHES = 2
@@ -49,8 +50,9 @@ def random_data(count: int) -> Data:
 
 def lay_out(folder: Path) -> None:
     """Put the reference's project together: the template with the solved files over it."""
-    for source in ("student_template", "reference"):
-        copytree(ROOT / source / "HW2", folder, dirs_exist_ok=True)
+    copytree(ROOT / "student_template" / "HW2", folder, dirs_exist_ok=True)
+    for file in SOLVED:
+        copyfile(ROOT / "reference" / "HW2" / file, folder / file)
     sys.path.insert(0, str(folder))
 
 

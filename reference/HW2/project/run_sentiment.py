@@ -309,9 +309,7 @@ def encode_sentences(
     return sentences, list(dataset["label"][:N])
 
 
-def encode_sentiment_data(
-    dataset: Any, pretrained_embeddings: Any, N_train: int, N_val: int = 0
-) -> tuple[Data, Data]:
+def encode_sentiment_data(dataset: Any, pretrained_embeddings: Any, N_train: int, N_val: int = 0) -> tuple[Data, Data]:
     """The training and the validation data, every sentence padded to the length of the longest.
 
     Args:

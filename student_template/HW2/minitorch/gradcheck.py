@@ -82,9 +82,7 @@ def grad_central_difference(
     return (above - below) / (2 * epsilon)
 
 
-def _compare(
-    f: Callable[..., Tensor], arrays: list[Array], arg: int, got: npt.NDArray[Any], tol: float
-) -> None:
+def _compare(f: Callable[..., Tensor], arrays: list[Array], arg: int, got: npt.NDArray[Any], tol: float) -> None:
     here = _value(f, arrays, arg, None, 0.0)
     expected = np.zeros(got.shape)
     smooth = np.ones(got.shape, dtype=bool)

@@ -28,8 +28,7 @@ def toy_data(count: int) -> tuple[list[Any], list[int]]:
     """Sentences of four words whose first number tells the label."""
     labels = [i % 2 for i in range(count)]
     sentences = [
-        [[2.0 * label - 1.0] + [random.gauss(0, 0.3) for _ in range(49)] for _ in range(4)]
-        for label in labels
+        [[2.0 * label - 1.0] + [random.gauss(0, 0.3) for _ in range(49)] for _ in range(4)] for label in labels
     ]
     return sentences, labels
 

@@ -59,9 +59,7 @@ def test_zips(
     permuted: bool,
 ) -> None:
     a, b = positive(shapes[0], 1), positive(shapes[1], 2)
-    check_same(
-        [getattr(f, f"{name}_zip")(laid_out(mt, a, permuted, f), laid_out(mt, b, False, f)) for f in backends]
-    )
+    check_same([getattr(f, f"{name}_zip")(laid_out(mt, a, permuted, f), laid_out(mt, b, False, f)) for f in backends])
 
 
 @pytest.mark.parametrize("permuted", [False, True])
@@ -80,9 +78,7 @@ def test_matmul(
     mt: Any, backends: tuple[Any, Any], shapes: tuple[tuple[int, ...], tuple[int, ...]], permuted: bool
 ) -> None:
     a, b = positive(shapes[0], 4), positive(shapes[1], 5)
-    results = [
-        f.matrix_multiply(laid_out(mt, a, permuted, f), laid_out(mt, b, permuted, f)) for f in backends
-    ]
+    results = [f.matrix_multiply(laid_out(mt, a, permuted, f), laid_out(mt, b, permuted, f)) for f in backends]
     check_same(results)
     np.testing.assert_allclose(results[0].to_numpy(), a @ b, rtol=1e-5)
 
@@ -123,9 +119,7 @@ def test_shapes_that_do_not_fit_are_named(mt: Any, backends: tuple[Any, Any]) ->
         ("simple", "SimpleOps", "SimpleOps"),
     ],
 )
-def test_which_operations_answer(
-    mt: Any, monkeypatch: pytest.MonkeyPatch, name: str, cuda: str, simple: str
-) -> None:
+def test_which_operations_answer(mt: Any, monkeypatch: pytest.MonkeyPatch, name: str, cuda: str, simple: str) -> None:
     monkeypatch.setenv("MINITORCH_BACKEND", name)
     monkeypatch.setattr(sys.modules["minitorch.cuda_kernel_ops"], "problem", lambda: "no GPU")
     assert mt.TensorBackend(mt.CudaKernelOps).ops.__name__ == cuda
