@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, PositiveInt, model_validator
 
 from grader.data import Strict, load_yaml
 from grader.errors import UsageError
@@ -87,7 +87,7 @@ class Row(Strict):
     title: str
     points: int = Field(gt=0)
     checks: list[str] = Field(min_length=1)
-    parts: dict[str, int] = Field({}, description="points of each check; empty: all or nothing")
+    parts: dict[str, PositiveInt] = Field({}, description="points of each check; empty: all or nothing")
     looks: list[str] = Field([], description="checks made for the advice alone")
     credit: Literal["official", "direct"] | None = Field(
         None, description="`direct` leaves the row to its direct checks; `official` asks for all"

@@ -45,7 +45,11 @@ class Judged:
 
 def _text(value: object) -> str:
     """A status field as one line of printable text: it comes from the sandbox."""
-    return "".join(c if c.isprintable() else "?" for c in str(value))[:400]
+    try:
+        text = str(value)
+    except RecursionError:  # lists in lists in lists
+        text = "?"
+    return "".join(c if c.isprintable() else "?" for c in text)[:400]
 
 
 def _ending(status: Mapping[str, Any]) -> tuple[Verdict, str] | None:
@@ -56,6 +60,8 @@ def _ending(status: Mapping[str, Any]) -> tuple[Verdict, str] | None:
         return None
     if kind == "not_implemented":
         return "not_implemented", detail or "it is not written yet"
+    if kind == "wrong":
+        return "fail", detail
     if kind == "timed_out":
         return "timed_out", detail or "it did not end in time"
     if kind == "crashed":
@@ -133,7 +139,10 @@ class Judge:
             judged.comparisons += [
                 self._compare(check_id, check, case.id, name, got.get(name), right) for name, right in expected.items()
             ]
-        if judged.verdict == "pass" and not all(c.ok for c in judged.comparisons if c.tensor not in check.context):
+        counting = [c for c in judged.comparisons if c.tensor not in check.context]
+        if judged.verdict == "pass" and not counting:  # nothing passes in a vacuum
+            judged.verdict, judged.detail = "fail", "nothing was compared"
+        if judged.verdict == "pass" and not all(c.ok for c in counting):
             judged.verdict = "fail"
 
     def _expected(
@@ -234,7 +243,10 @@ def _calls_differ(cases: Sequence[FixtureCase], probed: Probed, own: Sequence[st
         if not isinstance(made, list):
             continue
         usable = [call for call in made if isinstance(call, dict) and isinstance(call.get("args"), dict)]
-        difference = call_records.first_difference(usable, call_records.without(case.calls, own))
+        try:
+            difference = call_records.first_difference(usable, call_records.without(case.calls, own))
+        except RecursionError:
+            difference = "the record of the calls cannot be read"
         if difference is not None:
             return _text(difference)
     return ""

@@ -25,10 +25,11 @@ def _open(path: Path, limit: int) -> bytes:
         raise TensorFileError("no tensor was handed back") from error
     except OSError as error:
         raise TensorFileError(f"the tensor file cannot be opened: {error.strerror}") from error
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        os.close(descriptor)
+        raise TensorFileError("what was handed back is not a regular file")
     with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise TensorFileError("what was handed back is not a regular file")
         if status.st_size > limit:
             raise TensorFileError(f"what was handed back has {status.st_size} bytes, more than {limit}")
         return file.read(limit)

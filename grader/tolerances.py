@@ -41,8 +41,8 @@ class Limit(Strict):
     """
 
     scale: Literal["max", "element", "absolute", "order", "between", "at_least", "spread"]
-    rtol: float = Field(0.0, ge=0)
-    atol: float = Field(0.0, ge=0)
+    rtol: float = Field(0.0, ge=0, allow_inf_nan=False)
+    atol: float = Field(0.0, ge=0, allow_inf_nan=False)
     evidence: Evidence | None = None
     source: str = Field("", description="where a limit that was not measured comes from")
 

@@ -27,9 +27,9 @@ from grader.sandbox import Outcome
 from grader.tensorfile import write
 from grader.tolerances import Limit
 
-RELATIVE = Limit(scale="max", rtol=1e-4, source="made up")
+RELATIVE = Limit(scale="max", rtol=1e-4, atol=0.0, source="made up")
 ELEMENT = Limit(scale="element", rtol=1e-3, atol=1e-6, source="made up")
-ABSOLUTE = Limit(scale="absolute", atol=1e-2, source="made up")
+ABSOLUTE = Limit(scale="absolute", rtol=0.0, atol=1e-2, source="made up")
 LIMITS = Limits(case_s=5, wall_s=10, cpu_s=5, memory_mb=512, processes=64, file_mb=16, output_kb=64)
 
 
@@ -41,7 +41,7 @@ def compared(got: Array | None, expected: Array, limit: Limit = RELATIVE, layere
     return compare("check/case", "dinp", got, expected, limit, layered)
 
 
-def assignment(**changes: Any) -> Assignment:
+def assignment(**changes: object) -> Assignment:
     """An assignment of one row, one check and one build."""
     return Assignment.model_validate({**assignment_data(), **changes})
 
@@ -74,7 +74,7 @@ def probed(
     return Probed(found, dict(outputs), Outcome(0, timed_out, output, 1.0), 1.0)
 
 
-def evidence(ok: bool = True, **changes: Any) -> Evidence:
+def evidence(ok: bool = True, **changes: object) -> Evidence:
     fields: dict[str, Any] = {
         "tensor": "dinp",
         "case": "probe/small",
@@ -96,10 +96,10 @@ def evidence(ok: bool = True, **changes: Any) -> Evidence:
         "layers": [],
         "failed_cases": [] if ok else ["probe/small"],
     }
-    return Evidence(**{**fields, **changes})
+    return Evidence.model_validate({**fields, **changes})
 
 
-def check_result(verdict: Verdict = "pass", **changes: Any) -> CheckResult:
+def check_result(verdict: Verdict = "pass", **changes: object) -> CheckResult:
     fields: dict[str, Any] = {
         "id": "probe",
         "title": "f alone",
@@ -110,10 +110,10 @@ def check_result(verdict: Verdict = "pass", **changes: Any) -> CheckResult:
         "detail": "",
         "evidence": [evidence(verdict == "pass")],
     }
-    return CheckResult(**{**fields, **changes})
+    return CheckResult.model_validate({**fields, **changes})
 
 
-def row_result(verdict: Verdict = "pass", **changes: Any) -> RowResult:
+def row_result(verdict: Verdict = "pass", **changes: object) -> RowResult:
     fields: dict[str, Any] = {
         "id": "first",
         "title": "First",
@@ -124,10 +124,10 @@ def row_result(verdict: Verdict = "pass", **changes: Any) -> RowResult:
         "detail": "",
         "checks": [check_result(verdict)],
     }
-    return RowResult(**{**fields, **changes})
+    return RowResult.model_validate({**fields, **changes})
 
 
-def result(*rows: RowResult, **changes: Any) -> Result:
+def result(*rows: RowResult, **changes: object) -> Result:
     found = list(rows) or [row_result()]
     fields: dict[str, Any] = {
         "grader": "0.0",
@@ -146,4 +146,4 @@ def result(*rows: RowResult, **changes: Any) -> Result:
         "transcript": "",
         "timing": {"total": 1.0},
     }
-    return Result(**{**fields, **changes})
+    return Result.model_validate({**fields, **changes})

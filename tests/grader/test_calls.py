@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from grader.calls import Call, first_difference, without
 
 
-def call(function: str, **arguments: Any) -> Call:
+def call(function: str, **arguments: object) -> Call:
     return {"function": function, "args": arguments}
 
 
@@ -25,7 +23,8 @@ def test_the_right_calls_differ_nowhere() -> None:
 
 
 def test_another_function() -> None:
-    assert first_difference(RIGHT[::-1], RIGHT) == "call 1 is gelu_backward, should be matmul_backward(grads_acts.lnf, …)"
+    said = first_difference(RIGHT[::-1], RIGHT)
+    assert said == "call 1 is gelu_backward, should be matmul_backward(grads_acts.lnf, …)"
 
 
 def test_one_argument() -> None:

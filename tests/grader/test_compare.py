@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
 
 from grader.compare import allowed_error, compare
 from grader.tolerances import Limit
@@ -19,16 +19,20 @@ LIMITS = [RELATIVE, ELEMENT, ABSOLUTE]
 NOT_FINITE = [math.nan, math.inf, -math.inf]
 RIGHT = floats(1.0, -2.0, 3.0)
 
+Floats = NDArray[np.float32]
+
 SHAPES = hnp.array_shapes(max_dims=3, max_side=4)
 ANY = st.floats(width=32)
 ORDINARY = st.floats(-1e6, 1e6, width=32)
 
 
-def arrays(elements: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
+def arrays(elements: st.SearchStrategy[float]) -> st.SearchStrategy[Floats]:
     return SHAPES.flatmap(lambda shape: hnp.arrays(np.float32, shape, elements=elements))
 
 
-def pairs(got: st.SearchStrategy[float], expected: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
+def pairs(
+    got: st.SearchStrategy[float], expected: st.SearchStrategy[float]
+) -> st.SearchStrategy[tuple[Floats, Floats]]:
     """Two arrays of one shape."""
     return SHAPES.flatmap(
         lambda shape: st.tuples(
@@ -62,7 +66,7 @@ def test_an_expected_value_that_is_not_finite_passes_nothing(limit: Limit, value
 
 
 @given(arrays(ANY), st.sampled_from(LIMITS))
-def test_nan_anywhere_never_passes(expected: Any, limit: Limit) -> None:
+def test_nan_anywhere_never_passes(expected: Floats, limit: Limit) -> None:
     for index in np.ndindex(expected.shape):
         got = expected.copy()
         got[index] = math.nan
@@ -70,7 +74,7 @@ def test_nan_anywhere_never_passes(expected: Any, limit: Limit) -> None:
 
 
 @given(pairs(ANY, ANY), st.sampled_from(LIMITS))
-def test_a_pass_means_that_every_element_is_within(pair: tuple[Any, Any], limit: Limit) -> None:
+def test_a_pass_means_that_every_element_is_within(pair: tuple[Floats, Floats], limit: Limit) -> None:
     got, expected = (array.astype(np.float64) for array in pair)
     found = compared(pair[0], pair[1], limit)
     if found.ok:
@@ -81,13 +85,13 @@ def test_a_pass_means_that_every_element_is_within(pair: tuple[Any, Any], limit:
 
 
 @given(arrays(ORDINARY), st.floats(-0.9, 0.9), st.sampled_from(LIMITS))
-def test_an_error_below_the_limit_passes(expected: Any, share: float, limit: Limit) -> None:
+def test_an_error_below_the_limit_passes(expected: Floats, share: float, limit: Limit) -> None:
     right = expected.astype(np.float64)
     assert compared(right + share * allowed_error(right, limit), right, limit).ok
 
 
 @given(arrays(ORDINARY), st.floats(1.1, 1e3), st.sampled_from([-1.0, 1.0]), st.sampled_from(LIMITS))
-def test_an_error_above_the_limit_fails(expected: Any, share: float, sign: float, limit: Limit) -> None:
+def test_an_error_above_the_limit_fails(expected: Floats, share: float, sign: float, limit: Limit) -> None:
     right = expected.astype(np.float64)
     allowed = allowed_error(right, limit)
     got = right + sign * share * allowed
@@ -96,26 +100,26 @@ def test_an_error_above_the_limit_fails(expected: Any, share: float, sign: float
 
 
 @given(pairs(ORDINARY, ORDINARY), st.integers(-20, 20))
-def test_the_relative_verdict_does_not_depend_on_the_scale(pair: tuple[Any, Any], power: int) -> None:
+def test_the_relative_verdict_does_not_depend_on_the_scale(pair: tuple[Floats, Floats], power: int) -> None:
     got, expected = (array.astype(np.float64) for array in pair)
     scaled = compared(got * 2.0**power, expected * 2.0**power)
     assert scaled.ok == compared(got, expected).ok
 
 
 @given(pairs(ORDINARY, ORDINARY), st.sampled_from(LIMITS))
-def test_the_verdict_does_not_depend_on_the_order(pair: tuple[Any, Any], limit: Limit) -> None:
+def test_the_verdict_does_not_depend_on_the_order(pair: tuple[Floats, Floats], limit: Limit) -> None:
     got, expected = pair
     turned = compared(got.reshape(-1)[::-1], expected.reshape(-1)[::-1], limit)
     assert (turned.ok, turned.wrong) == (compared(got, expected, limit).ok, compared(got, expected, limit).wrong)
 
 
 @given(arrays(ORDINARY))
-def test_zeros_pass_for_zeros_alone(expected: Any) -> None:
+def test_zeros_pass_for_zeros_alone(expected: Floats) -> None:
     assert compared(np.zeros_like(expected), expected).ok == (not expected.any())
 
 
 def test_negative_zero_is_zero() -> None:
-    assert compared(floats(-0.0), floats(0.0), Limit(scale="absolute", atol=0.0, source="exact")).ok
+    assert compared(floats(-0.0), floats(0.0), Limit(scale="absolute", rtol=0.0, atol=0.0, source="exact")).ok
 
 
 def test_denormals_do_not_pass_for_ordinary_values() -> None:
@@ -158,13 +162,13 @@ def test_missing() -> None:
 
 
 def test_another_shape_fails_even_if_it_could_be_broadcast() -> None:
-    for got in (RIGHT.reshape(3, 1), RIGHT.reshape(1, 3), RIGHT[:1], RIGHT[:0], np.float32(1.0).reshape(())):
+    for got in (RIGHT.reshape(3, 1), RIGHT.reshape(1, 3), RIGHT[:1], RIGHT[:0], np.ones((), np.float32)):
         found = compared(got, RIGHT)
         assert (found.ok, found.reason, found.note) == (False, "shape", str(list(got.shape)))
 
 
-@pytest.mark.parametrize("kind", [np.float16, np.int8, np.uint8, np.bool_, np.complex64, np.object_, "U4", "M8[s]"])
-def test_another_type_fails(kind: Any) -> None:
+@pytest.mark.parametrize("kind", ["f2", "i1", "u1", "?", "c8", "O", "U4", "M8[s]"])
+def test_another_type_fails(kind: str) -> None:
     assert compared(np.ones(3).astype(kind), np.ones(3)).reason == "type"
 
 
@@ -194,7 +198,7 @@ def test_layers_are_counted_on_the_first_axis() -> None:
 
 
 @given(pairs(ANY, ANY), st.sampled_from(LIMITS))
-def test_the_inputs_are_left_alone(pair: tuple[Any, Any], limit: Limit) -> None:
+def test_the_inputs_are_left_alone(pair: tuple[Floats, Floats], limit: Limit) -> None:
     before = [array.tobytes() for array in pair]
     compare("check/case", "t", pair[0], pair[1], limit)
     assert [array.tobytes() for array in pair] == before

@@ -9,7 +9,7 @@ from grader.result import GRAVITY, CheckResult, Verdict
 from grader.score import describe, gravest, score_row, score_rows
 from tests.grader.builders import assignment, check_result, evidence
 
-ROW = Row(id="adamw", title="AdamW", points=10, checks=["alone", "whole"])
+ROW = Row.model_validate({"id": "adamw", "title": "AdamW", "points": 10, "checks": ["alone", "whole"]})
 NOT_PASSED = [verdict for verdict in GRAVITY if verdict != "pass"]
 
 
@@ -50,6 +50,14 @@ def test_direct_credit_without_a_direct_check_rests_on_the_whole() -> None:
 def test_a_check_without_a_result_is_an_error_and_no_point() -> None:
     with pytest.raises(KeyError):
         score_row(ROW, {})
+
+
+def test_a_row_in_parts_has_the_points_of_what_passed() -> None:
+    row = ROW.model_copy(update={"parts": {"alone": 7, "whole": 3}})
+    assert score_row(row, results("pass", "pass")).points == 10
+    assert score_row(row, results("pass", "fail")).points == 7
+    assert score_row(row, results("crashed", "pass")).points == 3
+    assert score_row(row, results("fail", "fail")).points == 0
 
 
 @pytest.mark.parametrize("verdict", NOT_PASSED)
