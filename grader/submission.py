@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import stat
 import tarfile
@@ -16,6 +17,7 @@ from grader.errors import UsageError
 from grader.fixtures import sha256
 
 MOST_ENTRIES = 20_000  # a clone of the course's repository has some hundred
+MOST_UNPACKED = 1 << 30  # bytes of all members of a tar: finding the next one means unpacking the last
 DEEPEST = 6  # a folder in a folder in a folder, and a little more
 NOT_LOOKED_AT = {".git", "__MACOSX", ".venv", "node_modules", "__pycache__"}
 
@@ -46,6 +48,22 @@ class _Refused(Exception):
     """A file that will not be read; the message says why."""
 
 
+BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, RuntimeError, NotImplementedError, EOFError)
+BROKEN_TAR = (tarfile.TarError, zlib.error, lzma.LZMAError, OSError, EOFError)
+
+
+def shown(name: Path | str) -> str:
+    """A file's name as text that can be written: bytes that are not UTF-8 are escaped."""
+    return str(name).encode("utf-8", "backslashreplace").decode()
+
+
+def _is_tar(path: Path) -> bool:
+    try:
+        return tarfile.is_tarfile(path)
+    except BROKEN_TAR:  # compressed, and cut short
+        return True
+
+
 def take(path: Path, rules: Rules, ours: Path) -> Taken:
     """Takes the files that count from ``path``; ``ours`` is the template's folder.
 
@@ -56,13 +74,15 @@ def take(path: Path, rules: Rules, ours: Path) -> Taken:
     """
     if not path.exists():
         raise UsageError(f"there is no submission at {path}")
+    if not path.is_dir() and not path.is_file():
+        raise UsageError(f"{path} is neither a file nor a folder")
     if path.is_dir():
         return _collect(path, rules, ours, _walk(path), _folder_reader(path))
     if path.name in {PurePosixPath(name).name for name in rules.files}:
         return _single_file(path, rules, ours)
     if zipfile.is_zipfile(path):
         return _take_zip(path, rules, ours)
-    if tarfile.is_tarfile(path):
+    if _is_tar(path):
         return _take_tar(path, rules, ours)
     raise UsageError(f"{path} is neither a folder, nor a zip or tar, nor {' or '.join(rules.files)}")
 
@@ -93,7 +113,7 @@ def _folder_reader(root: Path) -> Reader:
 
 def _single_file(path: Path, rules: Rules, ours: Path) -> Taken:
     wanted = next(name for name in rules.files if PurePosixPath(name).name == path.name)
-    folder = path.resolve().parent
+    folder = path.absolute().parent
     return _collect(path, rules, ours, [wanted], lambda _, limit: _folder_reader(folder)(path.name, limit))
 
 
@@ -109,17 +129,20 @@ def _take_zip(path: Path, rules: Rules, ours: Path) -> Taken:
                     return file.read(limit + 1)
 
             return _collect(path, rules, ours, members, read)
-    except (zipfile.BadZipFile, zlib.error, OSError, RuntimeError, NotImplementedError, EOFError) as error:
-        return Taken(str(path), problems=[f"{path.name} cannot be unpacked: {error}"])
+    except BROKEN_ZIP as error:
+        return _broken(path, error)
 
 
 def _take_tar(path: Path, rules: Rules, ours: Path) -> Taken:
     try:
         with tarfile.open(path) as archive:
             members: dict[str, tarfile.TarInfo] = {}
+            unpacked = 0
             for count, member in enumerate(archive):
                 if count > MOST_ENTRIES:
                     break
+                if (unpacked := unpacked + member.size) > MOST_UNPACKED:
+                    return _broken(path, ValueError(f"it holds more than {MOST_UNPACKED >> 20} MiB"))
                 if not member.isdir():
                     members[member.name.removeprefix("./")] = member
 
@@ -130,24 +153,28 @@ def _take_tar(path: Path, rules: Rules, ours: Path) -> Taken:
                 return file.read(limit + 1)
 
             return _collect(path, rules, ours, members, read)
-    except (tarfile.TarError, zlib.error, OSError, EOFError) as error:
-        return Taken(str(path), problems=[f"{path.name} cannot be unpacked: {error}"])
+    except BROKEN_TAR as error:
+        return _broken(path, error)
+
+
+def _broken(path: Path, error: Exception) -> Taken:
+    return Taken(shown(path), problems=[f"{shown(path.name)} cannot be unpacked: {shown(str(error))}"])
 
 
 def _prefixes(names: list[str], wanted: str) -> list[str]:
     """The folders, with a slash behind, in which ``wanted`` lies; the shallowest first."""
     found = {n[: -len(wanted)] for n in names if n == wanted or n.endswith("/" + wanted)}
-    usable = [p for p in found if not NOT_LOOKED_AT & set(p.split("/")) and ".." not in p and not p.startswith("/")]
+    usable = [p for p in found if not NOT_LOOKED_AT & set(p.split("/")) and ".." not in p.split("/") and not p.startswith("/")]
     return sorted(usable, key=lambda prefix: (prefix.count("/"), prefix))
 
 
 def _collect(path: Path, rules: Rules, ours: Path, listing: Iterable[str], read: Reader) -> Taken:
-    taken = Taken(str(path))
+    taken = Taken(shown(path))
     names: list[str] = []
     for name in listing:
         names.append(name)
         if len(names) > MOST_ENTRIES:
-            taken.problems.append(f"{path.name} holds more than {MOST_ENTRIES} files")
+            taken.problems.append(f"{shown(path.name)} holds more than {MOST_ENTRIES} files")
             return taken
     prefix = _best_prefix(names, rules, taken)
     if prefix is None:
@@ -177,7 +204,7 @@ def _best_prefix(names: list[str], rules: Rules, taken: Taken) -> str | None:
     same = [p for p in ordered[1:] if p.count("/") == ordered[0].count("/")]
     if same and all(ordered[0] + w in names and same[0] + w in names for w in rules.files):
         taken.problems.append(
-            f"there are two submissions in it, {ordered[0] or './'} and {same[0]}; hand in one of them"
+            shown(f"there are two submissions in it, {ordered[0] or './'} and {same[0]}; hand in one of them")
         )
     return ordered[0]
 
@@ -186,7 +213,7 @@ def _nothing_found(path: Path, names: list[str], rules: Rules) -> str:
     wanted = " or ".join(rules.files)
     near = [n for n in names if PurePosixPath(n).suffix == PurePosixPath(rules.files[0]).suffix][:3]
     hint = f"; it holds {', '.join(near)}: rename it" if near else ""
-    return f"there is no {wanted} in {path}{hint}"
+    return shown(f"there is no {wanted} in {path}{hint}")
 
 
 def _take_file(taken: Taken, rules: Rules, prefix: str, wanted: str, names: list[str], read: Reader) -> None:
