@@ -1,0 +1,1 @@
+"""Assignment HW2: MiniTorch's automatic differentiation and a sentiment classifier."""

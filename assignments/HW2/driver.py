@@ -1,0 +1,61 @@
+"""The driver of HW2: runs inside the sandbox, calls the student's code, hands back tensors and facts.
+
+``python3 -I -S driver.py JOB.json``; the job's form is `assignments.common.probe_io.Job`. Nothing here knows
+an expected value, and nothing here imports the student's code: each case does so in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from assignments.common.probe_io import Job, append_line, apply_limits, load_job
+from assignments.HW2.probes import load
+from assignments.HW2.probes.build import build_reference, build_submission
+
+Probe = Callable[[Job, dict[str, Any]], dict[str, Any]]
+
+
+def _probes() -> dict[str, Probe]:
+    from assignments.HW2.probes import autodiff, loop, loss, network
+
+    return {
+        "order": autodiff.probe_order,
+        "gradients": autodiff.probe_gradients,
+        "accumulation": autodiff.probe_accumulation,
+        "calls": autodiff.probe_calls,
+        "scalar": autodiff.probe_scalar,
+        "linear_init": network.probe_linear_init,
+        "linear_forward": network.probe_linear_forward,
+        "network_init": network.probe_network_init,
+        "network_forward": network.probe_network_forward,
+        "network_dropout": network.probe_network_dropout,
+        "loss": loss.probe_loss,
+        "training_loop": loop.probe_training,
+        "validation_loop": loop.probe_validation,
+    }
+
+
+def main(argv: list[str]) -> int:
+    """Does one job; each case's status is a line of ``status.jsonl``."""
+    job = load_job(argv)
+    apply_limits(job.limits)
+    if job.step == "build":
+        (build_reference if job.options.get("of") == "reference" else build_submission)(job)
+        return 0
+    sys.path.append(job.packages)  # what is imported here, the cases' processes have
+    probe = _probes()[job.probe]
+    load.preload(job)
+    status = os.path.join(job.out, "status.jsonl")
+    append_line(status, {"case": "", "status": "started"})
+    for case in job.cases:
+        append_line(status, {"case": case["id"], **probe(job, case)})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

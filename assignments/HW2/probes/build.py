@@ -1,0 +1,144 @@
+"""The build step: compiles the two files without running them, and prepares the reference's parts.
+
+Whether a file can be imported is found out by importing it in a process of its own, as every probe does.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import warnings
+from dataclasses import dataclass, field
+
+from assignments.common.probe_io import Job, Report, in_own_process, write_json
+from assignments.HW2.probes import load
+from assignments.HW2.probes.outcome import explain
+
+LOSS = "binary_cross_entropy_loss"
+KEPT = "reference.py"
+NEEDED = {"topological_sort": "autodiff", "backpropagate": "autodiff", "Linear": "sentiment", "Network": "sentiment"}
+NEEDED["SentenceSentimentTrain"] = "sentiment"
+NEEDED[LOSS] = "sentiment"
+
+
+@dataclass
+class Build:
+    """What the build step hands back, in ``build.json``."""
+
+    ok: bool = True
+    messages: str = ""
+    unavailable: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def lost(self, part: str, name: str, reason: str) -> None:
+        """A file that cannot be used, and why."""
+        self.unavailable[part] = f"{name}{reason}"
+        self.problems.append(f"{name}{reason}")
+
+
+def build_submission(job: Job) -> None:
+    """Checks the two files and writes ``build.json``."""
+    build = Build()
+    for part, name in load.FILES.items():
+        _check_file(job, build, part, name)
+    write_json(os.path.join(job.out, "build.json"), vars(build))
+
+
+def _check_file(job: Job, build: Build, part: str, name: str) -> None:
+    path = os.path.join(job.stage, name)
+    if not os.path.exists(path):
+        build.unavailable[part] = f"{name} is missing"
+        return
+    with open(path, "rb") as file:
+        blob = file.read()
+    if _is_notebook(blob):
+        build.lost(part, name, " is a notebook; export it as a script (jupyter nbconvert --to script)")
+    elif (problem := syntax_problem(blob, name)) or (problem := _import_problem(job, part)):
+        build.lost(part, name, problem)
+    else:
+        _look_for_definitions(build, part, name, blob)
+
+
+def _is_notebook(blob: bytes) -> bool:
+    try:
+        content = json.loads(blob)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and "cells" in content
+
+
+def syntax_problem(blob: bytes, name: str) -> str:
+    """Why Python does not take a source file, with the line; empty if it does."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(blob, name, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
+        text = f": {error.text.strip()}" if error.text else ""
+        return f"{line}: {type(error).__name__}: {error.msg}{text}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f": {type(error).__name__}: {error}"
+    return ""
+
+
+def _import_problem(job: Job, part: str) -> str:
+    def work(report: Report) -> None:
+        try:
+            load.module(job, part)
+        except BaseException as error:
+            report.send(problem=explain(error, job.stage))
+            raise
+
+    ending = in_own_process(work, job.limits.get("case_s", 20.0))
+    problem = ending.merged().get("problem")
+    if problem:
+        return f" cannot be imported: {problem}"
+    if ending.status == "ok":
+        return ""
+    return " cannot be imported: " + ("it does not end" if ending.status == "timed_out" else "it ends the program")
+
+
+def _look_for_definitions(build: Build, part: str, name: str, blob: bytes) -> None:
+    """Names that are not there block what needs them alone."""
+    defined: set[str] = set()
+    for node in ast.walk(ast.parse(blob)):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            defined.add(node.id)
+        elif isinstance(node, ast.alias):
+            defined.add(node.asname or node.name)
+    for needed, needed_in in NEEDED.items():
+        if needed_in == part and needed not in defined:
+            build.unavailable[needed] = f"{name} defines no {needed}"
+
+
+# ---- the reference's parts ---------------------------------------------------------------------------------
+
+
+def kept(source: str, names: list[str]) -> str:
+    """A module with these definitions alone, and what is not a definition; the main block is left out.
+
+    So a probe that puts one function of the reference's under the student's code brings no other into reach.
+    """
+    tree = ast.parse(source)
+    tree.body = [node for node in tree.body if _stays(node, names)]
+    return ast.unparse(tree)
+
+
+def _stays(node: ast.stmt, names: list[str]) -> bool:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return node.name in names
+    return not (isinstance(node, ast.If) and "__main__" in ast.unparse(node.test))
+
+
+def build_reference(job: Job) -> None:
+    """Writes the kept part of the reference's file."""
+    with open(job.options["source"], encoding="utf-8") as file:
+        text = kept(file.read(), job.options["keeps"])
+    with open(os.path.join(job.build, KEPT), "w", encoding="utf-8") as file:
+        file.write(text)
+    write_json(os.path.join(job.out, "build.json"), vars(Build()))

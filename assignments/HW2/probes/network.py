@@ -1,0 +1,115 @@
+"""Probes of P2: ``Linear`` and ``Network``, over the reference's automatic differentiation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assignments.common.probe_io import Job, Report
+from assignments.HW2.probes import arrays, load
+from assignments.HW2.probes.outcome import Unwritten, Wrong, is_empty, run
+from assignments.HW2.probes.parameters import array_of, by_shape, registered, set_by_shape
+
+Status = dict[str, Any]
+Case = dict[str, Any]
+
+
+def probe_linear_init(job: Job, case: Case) -> Status:
+    """The registered parameters of a new `Linear` by their shapes."""
+
+    def work(report: Report) -> None:
+        params = case["params"]
+        layer = load.sentiment(job).Linear(params["in_size"], params["out_size"])
+        shapes = {"weights": (params["in_size"], params["out_size"]), "bias": (params["out_size"],)}
+        arrays.write(case["out"], by_shape(_registered(layer, "Linear"), shapes))
+
+    return run(job, case, work)
+
+
+def _registered(module: Any, name: str) -> list[Any]:
+    parameters = registered(module)
+    if not parameters and is_empty(type(module).__init__):
+        raise Unwritten(f"{name}.__init__ is empty")
+    if not parameters:
+        raise Wrong(f"{name} has no parameters; make them with RParam and assign them to attributes")
+    return parameters
+
+
+def probe_linear_forward(job: Job, case: Case) -> Status:
+    """What `Linear` makes of a batch, with weights and bias that we set."""
+
+    def work(report: Report) -> None:
+        module, framework = load.sentiment(job), load.minitorch(job)
+        params, given = case["params"], arrays.read(case["inputs"])
+        layer = module.Linear(params["in_size"], params["out_size"])
+        values = {"weights": given["weights"], "bias": given["bias"]}
+        set_by_shape(layer, values, framework, module.BACKEND)
+        x = framework.tensor(given["x"].tolist(), backend=module.BACKEND)
+        arrays.write(case["out"], {"y": _result(layer.forward(x), layer.forward, "Linear.forward")})
+
+    return run(job, case, work)
+
+
+def _result(out: Any, function: Any, name: str) -> arrays.Array:
+    if out is None and is_empty(getattr(function, "__func__", function)):
+        raise Unwritten(f"{name} is empty")
+    if not hasattr(out, "to_numpy"):
+        raise Wrong(f"{name} returns {type(out).__name__}, should be a tensor")
+    return array_of(out)
+
+
+def make_network(module: Any, params: dict[str, Any]) -> Any:
+    """A `Network` with sizes by keyword, since defaults differ."""
+    sizes = {name: params[name] for name in ("embedding_dim", "hidden_dim")}
+    return module.Network(**sizes, dropout_prob=float(params.get("dropout_prob", 0.0)))
+
+
+def probe_network_init(job: Job, case: Case) -> Status:
+    """The registered parameters of a new `Network` by their shapes."""
+
+    def work(report: Report) -> None:
+        params = case["params"]
+        dim, hidden = params["embedding_dim"], params["hidden_dim"]
+        network = make_network(load.sentiment(job), params)
+        shapes = {"w1": (dim, hidden), "b1": (hidden,), "w2": (hidden, 1), "b2": (1,)}
+        parameters = _registered(network, "Network")
+        found = by_shape(parameters, shapes)
+        if len(found) < len(parameters):
+            report.send(wrong=f"Network has {len(parameters)} parameters, two linear layers have 4")
+        arrays.write(case["out"], found)
+
+    return run(job, case, work)
+
+
+def _set_network(job: Job, case: Case) -> tuple[Any, Any]:
+    """The network with our parameters, and the embeddings as a tensor."""
+    module, framework = load.sentiment(job), load.minitorch(job)
+    given = arrays.read(case["inputs"])
+    network = make_network(module, case["params"])
+    set_by_shape(network, {n: given[n] for n in ("w1", "b1", "w2", "b2")}, framework, module.BACKEND)
+    return network, framework.tensor(given["embeddings"].tolist(), backend=module.BACKEND)
+
+
+def probe_network_forward(job: Job, case: Case) -> Status:
+    """What `Network` makes of sentences, with parameters that we set, and without dropout."""
+
+    def work(report: Report) -> None:
+        network, embeddings = _set_network(job, case)
+        network.eval()
+        out = network.forward(embeddings)
+        arrays.write(case["out"], {"out": _result(out, network.forward, "Network.forward")})
+
+    return run(job, case, work)
+
+
+def probe_network_dropout(job: Job, case: Case) -> Status:
+    """``training`` and ``evaluation`` [batch]: the outputs in both modes, with dropout on."""
+
+    def work(report: Report) -> None:
+        network, embeddings = _set_network(job, case)
+        found = {}
+        for name, mode in (("training", network.train), ("evaluation", network.eval)):
+            mode()
+            found[name] = _result(network.forward(embeddings), network.forward, "Network.forward")
+        arrays.write(case["out"], found)
+
+    return run(job, case, work)
