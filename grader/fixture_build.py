@@ -59,7 +59,8 @@ def build(
     if (name == PUBLIC) != (seed_file is None):
         raise UsageError("a private set needs --set NAME and --seed-file FILE; the public one takes neither")
     seed = PUBLIC_SEED if seed_file is None else secret_seed(seed_file)
-    folder = out or fixtures.set_folder(assignment_id, name)
+    folder = (out or fixtures.set_folder(assignment_id, name)).absolute()
+    _replaceable(folder)
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     entries = []
@@ -77,6 +78,12 @@ def build(
     shutil.rmtree(folder, ignore_errors=True)
     fresh.rename(folder)
     return folder
+
+
+def _replaceable(folder: Path) -> None:
+    """Refuses a folder that holds something else than a fixture set: building replaces all of it."""
+    if folder.exists() and not (folder / fixtures.MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} is there and is no fixture set; name a new folder")
 
 
 def computed(

@@ -158,5 +158,5 @@ def load(folder: Path) -> FixtureSet:
         content = json.loads(blob)
         content["schema_"] = content.pop("schema", None)
         return FixtureSet(folder, Manifest.model_validate(content), sha256(blob))
-    except (OSError, ValueError, AttributeError, ValidationError) as error:
+    except (OSError, ValueError, AttributeError, TypeError, ValidationError) as error:
         raise _damaged(path, str(error)) from error

@@ -32,11 +32,18 @@ def _progress(quiet: bool) -> Progress:
     return (lambda text: None) if quiet else say
 
 
+def _flags(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"--cflags: {error} in {text!r}") from error
+
+
 def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[str], progress: Progress) -> Options:
     options = Options(
         rows=rows,
         compiler=arguments.cc,
-        flags=shlex.split(arguments.cflags),
+        flags=_flags(arguments.cflags),
         second_look=not arguments.no_second_look,
     )
     if arguments.checkpoint is None and arguments.state is None:

@@ -23,6 +23,9 @@ def write(result: Result, target: str) -> None:
         return
     path = Path(target)
     try:
+        if path.exists() and not path.is_file():  # /dev/null, a pipe: written to, not replaced
+            path.write_text(text(result), encoding="utf-8")
+            return
         descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 
@@ -14,6 +15,7 @@ from grader.result import CheckResult, Evidence, Result, RowResult, Verdict
 from grader.score import describe
 
 NARROWEST = 80
+_CI_COMMAND = re.compile(r"(?<!\S)::|##\[")  # what a CI service takes for a command to itself
 STYLES: dict[Verdict, str] = {
     "pass": "green",
     "fail": "red",
@@ -31,6 +33,7 @@ def words(verdict: Verdict, inferred: bool = False) -> str:
 
 def printable(text: str) -> str:
     """Text from the student's side with control characters made visible: nothing repaints the table."""
+    text = _CI_COMMAND.sub(lambda match: match[0][0] + " " + match[0][1:], text)
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
@@ -38,7 +41,7 @@ def render(result: Result, console: Console, verbose: bool) -> None:
     """Prints the result."""
     console.print(_table(result))
     for text in result.problems:
-        console.print(Text(printable(text)), style="magenta")
+        console.print(Text(printable(text)), style="magenta", soft_wrap=True)
     for row in result.rows:
         for line in _row_details(row, verbose):
             console.print(line, soft_wrap=True)

@@ -1,0 +1,121 @@
+"""The result on a terminal: readable at 80 columns, and nothing of the student's is more than text."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from grader.report import terminal
+from grader.result import AdviceNote, Result, SubmissionInfo, Verdict
+from tests.grader.builders import check_result, evidence, result, row_result
+
+COLOUR = re.compile(r"\x1b\[(\d+;)*[39][0-7]m")
+ANSI = "\x1b[2J\x1b[31m"
+HOSTILE = f"{ANSI}[red]overall[/red] [/] okay: 1\x07\x08\r\x00\x9b\u202e end"
+VERDICTS: list[Verdict] = ["pass", "fail", "not_implemented", "crashed", "timed_out", "blocked"]
+
+
+def shown(given: Result, width: int = 80, terminal_like: bool = False, verbose: bool = False) -> str:
+    file = io.StringIO()
+    console = Console(file=file, width=width, highlight=False, force_terminal=terminal_like)
+    terminal.render(given, console, verbose)
+    return file.getvalue()
+
+
+def hostile() -> Result:
+    """The student's text wherever a result has room for it."""
+    wrong = evidence(False, tensor="dinp", note=HOSTILE)
+    check = check_result("fail", detail=HOSTILE, output=f"{HOSTILE}\n{HOSTILE}\n", evidence=[wrong])
+    return result(
+        row_result("fail", detail=HOSTILE, checks=[check.model_copy(update={"calls_differ": HOSTILE})]),
+        problems=[HOSTILE],
+        advice=[AdviceNote(check="probe", text=HOSTILE)],
+        submission=SubmissionInfo(origin=HOSTILE, hashes={}, ignored=[HOSTILE]),
+        transcript=HOSTILE,
+    )
+
+
+def test_no_control_character_of_the_student_gets_through() -> None:
+    text = shown(hostile(), verbose=True)
+    assert all(c.isprintable() or c == "\n" for c in text), [c for c in text if not c.isprintable()]
+    assert "\\x1b[2J" in text.replace("\n", "")
+
+
+def test_markup_of_the_student_is_text() -> None:
+    text = shown(hostile(), terminal_like=True)
+    assert "[red]overall[/red] [/] okay: 1" in text
+    assert ANSI not in text
+
+
+@pytest.mark.parametrize("command", ["::error::x", "::add-mask::pass", "##[error]x", "  ::notice::x", "\n::set-env::y"])
+def test_no_line_is_a_command_to_the_ci(command: str) -> None:
+    check = check_result("fail", detail=command, output=command)
+    given = result(row_result("fail", detail=command, checks=[check]), problems=[command], transcript=command)
+    text = shown(given, verbose=True)
+    assert not [line for line in text.splitlines() if line.lstrip().startswith("::")]
+    assert "##[" not in text
+
+
+def test_names_of_c_plus_plus_are_left_as_they_are() -> None:
+    assert terminal.printable("std::vector, at x.c:3:1") == "std::vector, at x.c:3:1"
+
+
+def test_a_pipe_gets_no_colour() -> None:
+    assert "\x1b" not in shown(hostile())
+
+
+def test_no_color_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert COLOUR.search(shown(hostile(), terminal_like=True))
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not COLOUR.search(shown(hostile(), terminal_like=True))
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_eighty_columns_hold_the_table(verdict: Verdict) -> None:
+    title = "AdamW update (all 10 step losses within 1e-2, overall okay: 1)"
+    detail = "dqkvw[l=1, o=17, c=3] is 1.23457e-05, should be 2.46914e-05 (3 of 12288 wrong)"
+    rows = [row_result(verdict, title=title, detail=detail, inferred=True) for _ in range(3)]
+    table = [line for line in shown(result(*rows)).splitlines() if line[:1] in "┏┃┡│├└"]
+    assert len(table) > 5
+    assert max(len(line) for line in table) <= 80
+    assert terminal.words(verdict, True).split()[0] in "\n".join(table)
+    words = " ".join(" ".join(line.split("│")[4] for line in table if line.count("│") == 5).split())
+    assert "should be 2.46914e-05" in words
+
+
+def test_a_failure_says_where_and_by_how_much() -> None:
+    text = shown(result(row_result("fail")))
+    assert "dinp [2, 3], case probe/small: dinp[b=1, c=2] is 1.5, should be 1 (3 of 6 wrong)" in text
+    assert "absolute 0.5, relative 0.5, allowed 0.0001; 50 % of elements wrong" in text
+
+
+def test_a_layer_says_where_it_begins() -> None:
+    wrong = check_result("fail", evidence=[evidence(False, layers=[0, 1])])
+    assert "wrong in layers 0, 1; the gradient passes layer 1 first" in shown(
+        result(row_result("fail", checks=[wrong]))
+    )
+
+
+def test_what_passed_is_shown_when_asked_for() -> None:
+    assert "dinp [2, 3]: ok" not in shown(result())
+    assert "dinp [2, 3]: ok, error 1e-07 (limit 1e-04)" in shown(result(), verbose=True)
+
+
+def test_the_total_is_said_once_in_the_table_and_once_below() -> None:
+    text = shown(result(row_result(), row_result("fail", id="second")))
+    assert "score 10/20" in text
+    assert "again, only what failed: ./grade X1" in text
+    assert "--only second" in text
+
+
+def test_numbers_that_are_none_are_said_in_words() -> None:
+    wrong = check_result("fail", evidence=[evidence(False, got=None, absolute=None, relative=None)])
+    assert "got not finite, expected 1" in shown(result(row_result("fail", checks=[wrong])))
+
+
+def test_what_it_printed_is_cut() -> None:
+    noisy = check_result("crashed", output="line\n" * 500)
+    assert shown(result(row_result("crashed", checks=[noisy]))).count("| line") == 12
