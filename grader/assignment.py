@@ -73,6 +73,7 @@ class Check(Strict):
     cases_min: int = Field(1, ge=1, description="fewest cases that a fixture set must hold")
     cases_of: str | None = Field(None, description="the check whose cases it takes; none: it has its own")
     options: dict[str, str] = Field({}, description="handed to the probe, and to `derive`")
+    files: dict[str, str] = Field({}, description="files of the repository that the probe may read, by option")
     derive: bool = Field(False, description="what is expected depends on what was handed back: see grader.derive")
     instead: list[str] = Field([], description="checks made where this one fails; the first that passes stands for it")
     training: bool = Field(False, description="left out with --no-training")

@@ -25,6 +25,7 @@ EPILOG = """\
 other commands:
   fixtures build|verify|state   make or check the fixtures (needs torch)
   template [--check]            cut the student templates from the references
+  data import|forget            real data for training runs, in place of the embedded corpus
   selftest                      run the grader's own tests
 
 exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)
@@ -65,6 +66,8 @@ def grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
     parser.add_argument("--cflags", default="", metavar="FLAGS", help="flags appended to the build's")
     parser.add_argument("--no-second-look", action="store_true", help="leave out the build with the Makefile's flags")
+    parser.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
+    parser.add_argument("--full", action="store_true", help="train to the end, not only to the bar")
     parser.add_argument("--checkpoint", type=Path, metavar="BIN", help="A2: a real checkpoint, with --state")
     parser.add_argument("--state", type=Path, metavar="BIN", help="A2: its debug state")
     return parser
@@ -103,6 +106,10 @@ def _dispatch(arguments: list[str]) -> int:
         return run(arguments[1:])
     if arguments[:1] == ["template"]:
         from grader.commands.template import run
+
+        return run(arguments[1:])
+    if arguments[:1] == ["data"]:
+        from grader.commands.data import run
 
         return run(arguments[1:])
     return _grade(grade_parser().parse_args(arguments))

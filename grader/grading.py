@@ -303,7 +303,8 @@ class Run:
         supports = {
             s: self.engine.support(s, own) if own or s not in self.supports else self.supports[s] for s in check.support
         }
-        options = self.grading.options.probe_options.get(name, {})
+        files = {option: str(ROOT / path) for option, path in check.files.items()}
+        options = {**files, **self.grading.options.probe_options.get(name, {})}
         readable = [Path(path) for path in options.values()]
         follow = self.grading.options.follow.get(name)
         probed = self.engine.probe(name, check, built, inputs, supports, options, readable, follow)

@@ -7,6 +7,7 @@ holds them to PyTorch's autograd.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ Float = NDArray[np.float64]
 Parameters = Mapping[str, Float]  # w1 [E, H], b1 [H], w2 [H, 1], b2 [1]
 
 LOG_EPS = 1e-6  # MiniTorch's logarithm adds it
+PRINTED_WITHIN = 0.006  # an accuracy as it is printed, in hundredths
 SAME = 1e-4  # two losses of one batch are the same, relative to the larger
 
 
@@ -267,10 +269,90 @@ def _accuracy(out: Float, y: Float) -> float:
     return float(((out > 0.5) == (y > 0.5)).mean())
 
 
+# ---- the training run --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The weights after an epoch, and what they are worth."""
+
+    run: int
+    number: int
+    weights: Parameters
+    validation: float
+    printed: float
+
+
+def _epochs(handed: Handed) -> list[Epoch]:
+    """All epochs of all runs.
+
+    Raises:
+        UnusableError: none was handed back, or the weights are not those of the network.
+    """
+    x, y = (handed.expected[name].astype(np.float64) for name in ("x_validation", "y_validation"))
+    found: list[Epoch] = []
+    for run in range(int(handed.params["runs"])):
+        if f"w1.{run}" not in handed.got:
+            break
+        weights = {name: got(handed, f"{name}.{run}") for name in NAMES}
+        printed = handed.got.get(f"printed.{run}", np.zeros(0)).astype(np.float64).reshape(-1)
+        for number in range(len(weights["w1"])):
+            p = _fitting({name: value[number : number + 1] for name, value in weights.items()}, x.shape[1])
+            told = float(printed[number]) if number < len(printed) else float("nan")
+            found.append(Epoch(run, number + 1, p, _accuracy(output(p, x), y), told))
+    if not found:
+        raise UnusableError("the main block ends without training a network of two linear layers")
+    return found
+
+
+def _fitting(weights: Mapping[str, Float], dim: int) -> Parameters:
+    """One epoch's weights, given as arrays of length 1."""
+    hidden = weights["b1"].size
+    shapes = {"w1": (1, dim, hidden), "b1": (1, hidden), "w2": (1, hidden, 1), "b2": (1, 1)}
+    if any(weights[name].shape != shape for name, shape in shapes.items()):
+        raise UnusableError("the weights are not those of the network")
+    return {name: value[0] for name, value in weights.items()}
+
+
+def accuracy(handed: Handed) -> Derivation:
+    """``validation_accuracy`` [1]: the best of all epochs, computed from the weights with dropout off."""
+    epochs = _epochs(handed)
+    best = max(epochs, key=lambda epoch: epoch.validation)
+    others = {}
+    for split in ("train", "heldout"):
+        x, y = (handed.expected[f"{kind}_{split}"].astype(np.float64) for kind in "xy")
+        others[split] = _accuracy(output(best.weights, x), y)
+    says = (
+        f"{best.validation:.0%} on the validation data of {handed.options['data']}, after epoch {best.number} with seed"
+        f" {int(handed.params['seed']) + best.run}; {others['train']:.0%} on the training data,"
+        f" {others['heldout']:.0%} on sentences that it has not seen"
+    )
+    bar = float(handed.options["bar"])
+    return Derivation(
+        {"validation_accuracy": np.array([bar])},
+        {"validation_accuracy": np.array([best.validation])},
+        says if best.validation >= bar else f"{says}; {bar:.0%} are needed",
+        _printed_otherwise(epochs),
+    )
+
+
+def _printed_otherwise(epochs: list[Epoch]) -> tuple[str, ...]:
+    """Whether the program prints other accuracies than its weights have."""
+    off = [e for e in epochs if abs(e.printed - e.validation) > PRINTED_WITHIN]
+    if not off:
+        return ()
+    worst = max(off, key=lambda e: abs(e.printed - e.validation))
+    return (
+        f"it prints a validation accuracy of {worst.printed:.0%} after epoch {worst.number}, its weights have"
+        f" {worst.validation:.0%} ({len(off)} of {len(epochs)} epochs differ); is dropout off in evaluation?",
+    )
+
+
 DERIVATIONS: dict[str, Callable[[Handed], Derivation]] = {
     "network_dropout": dropout,
     "loss": loss,
     "loss_extremes": loss,
     "training_loop": training_loop,
     "validation_loop": validation_loop,
+    "accuracy": accuracy,
 }

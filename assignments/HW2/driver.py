@@ -21,7 +21,7 @@ Probe = Callable[[Job, dict[str, Any]], dict[str, Any]]
 
 
 def _probes() -> dict[str, Probe]:
-    from assignments.HW2.probes import autodiff, loop, loss, network
+    from assignments.HW2.probes import autodiff, loop, loss, network, training
 
     return {
         "order": autodiff.probe_order,
@@ -37,6 +37,7 @@ def _probes() -> dict[str, Probe]:
         "loss": loss.probe_loss,
         "training_loop": loop.probe_training,
         "validation_loop": loop.probe_validation,
+        "run": training.probe_run,
     }
 
 

@@ -15,6 +15,7 @@ from grader.errors import UsageError
 from grader.grading import Grading, Options, Progress
 from grader.home import ROOT
 from grader.result import Result
+from grader.training import with_training
 
 
 def _submission_path(assignment: Assignment, arguments: argparse.Namespace) -> Path:
@@ -46,6 +47,7 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
         flags=_flags(arguments.cflags),
         second_look=not arguments.no_second_look,
     )
+    options = with_training(assignment, options, not arguments.no_training, arguments.full, progress)
     if arguments.checkpoint is None and arguments.state is None:
         return options
     if arguments.checkpoint is None or arguments.state is None:

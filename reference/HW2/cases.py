@@ -271,4 +271,5 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe("loss_extremes", "right-and-sure", partial(_extreme, True)),
     Recipe("loss_extremes", "wrong-and-sure", partial(_extreme, False)),
     Recipe("training_loop", "two-epochs", _sentences, LOOP, LOOP_FIXED),
+    Recipe("accuracy", "corpus", _nothing, fixed={"runs": 3, "seed": 1}),
 )

@@ -92,7 +92,7 @@ def autodiff(job: Job) -> Any:
 def sentiment(job: Job) -> Any:
     """The student's ``run_sentiment.py`` as a module, with the parts named in ``under`` put in by name."""
     minitorch(job)
-    os.chdir(_scratch(job))
+    to_scratch(job)
     module = importlib.import_module(SENTIMENT)
     put_under(job, module)
     return module
@@ -106,11 +106,11 @@ def put_under(job: Job, module: ModuleType) -> None:
             setattr(module, name, getattr(reference, name))
 
 
-def _scratch(job: Job) -> str:
-    """A folder to write to: some programs leave files in the current one."""
+def to_scratch(job: Job) -> None:
+    """Goes to a folder that can be written to: some programs leave files in the current one."""
     path = os.path.join(job.out, "scratch")
     os.makedirs(path, exist_ok=True)
-    return path
+    os.chdir(path)
 
 
 def module(job: Job, part: str) -> Any:

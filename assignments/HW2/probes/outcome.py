@@ -71,6 +71,8 @@ def run(job: Job, case: dict[str, Any], work: Callable[[Report], None]) -> dict[
     ending = in_own_process(guarded, job.limits["case_s"])
     told = ending.merged()
     status: dict[str, Any] = {"status": ending.status, "code": ending.code}
+    if told.get("reached"):
+        status["reached"] = True
     advice = [line["advice"] for line in ending.lines if isinstance(line.get("advice"), str)]
     if advice:
         status["advice"] = advice[:MOST_ADVICE]
