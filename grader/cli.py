@@ -112,7 +112,7 @@ def _dispatch(arguments: list[str]) -> int:
         from grader.commands.data import run
 
         return run(arguments[1:])
-    return _grade(grade_parser().parse_args(arguments))
+    return _grade(grade_parser().parse_intermixed_args(arguments))
 
 
 def default_submission(assignment: assignments.Assignment) -> Path:

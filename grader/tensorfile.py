@@ -43,7 +43,7 @@ def read(path: Path, limit: int = 1 << 30) -> dict[str, Array]:
     """
     blob = _open(path, limit)
     try:
-        return dict(safetensors.numpy.load(blob))
+        return dict(sorted(safetensors.numpy.load(blob).items()))  # its own order changes from run to run
     except (safetensors.SafetensorError, ValueError, KeyError, TypeError) as error:
         raise TensorFileError(f"what was handed back is not a tensor file: {error}") from error
 

@@ -101,16 +101,19 @@ TG_PROBE(crossentropy_forward, F(0), F(1), I(2), n[0], n[1], n[2])
 
 // part: gpt2_zero_grad
 #ifndef TG_WITHOUT_gpt2_zero_grad
+extern __typeof__(gpt2_zero_grad) gpt2_zero_grad;
 void tg_zero_grad(GPT2 *model);
 void tg_zero_grad(GPT2 *model) { gpt2_zero_grad(model); }
 #endif
 // part: gpt2_backward
 #ifndef TG_WITHOUT_gpt2_backward
+extern __typeof__(gpt2_backward) gpt2_backward;
 void tg_backward(GPT2 *model);
 void tg_backward(GPT2 *model) { gpt2_backward(model); }
 #endif
 // part: gpt2_update
 #ifndef TG_WITHOUT_gpt2_update
+extern __typeof__(gpt2_update) gpt2_update;
 // h: learning rate, beta1, beta2, eps, weight decay
 void tg_update(GPT2 *model, const float *h, int t);
 void tg_update(GPT2 *model, const float *h, int t) { gpt2_update(model, h[0], h[1], h[2], h[3], h[4], t); }

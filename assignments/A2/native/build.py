@@ -161,7 +161,7 @@ def _about_the_submission(messages: str, folder: str) -> str:
 def _note_main(source: str, build: Build) -> None:
     text = _COMMENT.sub(" ", source)
     main = re.search(r"\bint\s+main\s*\(", text)
-    if main and not re.search(r"#\s*ifndef\s+TESTING|#\s*if\s+!\s*defined", text[: main.start()]):
+    if main and not re.search(r"#\s*ifndef\s+TESTING|#\s*if\s+!\s*defined[\s(]+TESTING", text[: main.start()]):
         build.notes.append("`main` is not guarded by `#ifndef TESTING`: test_gpt2.c will not compile with it")
 
 

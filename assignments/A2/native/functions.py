@@ -71,7 +71,7 @@ class FunctionProbe:
         results = self.signature.results
         buffers = self.buffers.values()
         report.send(
-            untouched=not any(b.changed() for b in buffers if b.name in results),
+            untouched=not any(b.changed() for b in buffers),
             changed_inputs=[b.name for b in buffers if b.name not in results and b.changed()],
             written_in_front=[b.name for b in buffers if b.written_in_front()],
         )
