@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,11 @@ from grader.sandbox import Box, Outcome, Sandbox
 Follow = Callable[[dict[str, Any]], None]
 
 MOST_STATUS_BYTES = 8 << 20
-JUDGES_OWN = ("derive.py", "transcript.py", "__pycache__")  # of an assignment's folder, not for the sandbox
+JUDGES_OWN = ("derive.py", "data.py", "transcript.py", "__pycache__")  # of an assignment's folder, not for the sandbox
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
 STARTED = ""  # the case id of the line with which a driver says that it runs
+# It also prints this line first: what is in the pipe, the submission cannot take back.
+STARTED_LINE = "[driver started]\n"
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "LANG": "C.UTF-8",
@@ -308,7 +310,9 @@ class Engine:
         with _Follower(out / "progress.jsonl", follow):
             outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
         statuses = _read_statuses(out / "status.jsonl")
-        if STARTED not in statuses:
+        begun = outcome.output.startswith(STARTED_LINE)
+        outcome = replace(outcome, output=outcome.output.removeprefix(STARTED_LINE))
+        if STARTED not in statuses and not begun:
             raise InfrastructureError(
                 f"the probe of {check_id} did not start: {outcome.output.strip() or 'the sandbox gave no reason'}"
             )
@@ -333,9 +337,9 @@ def _package(name: str) -> list[Path]:
 
 def _keep(folder: Path, kept: Path) -> Path:
     """Moves a build to where it is kept; when two graders do so at once, the first one's stays."""
-    kept.parent.mkdir(parents=True, exist_ok=True)
     part = kept.with_name(f"{kept.name}.{os.getpid()}.{threading.get_ident()}")
     try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(folder, part)
         part.rename(kept)
     except OSError:

@@ -82,7 +82,8 @@ def build(
 
 def _replaceable(folder: Path) -> None:
     """Refuses a folder that holds something else than a fixture set: building replaces all of it."""
-    if folder.exists() and not (folder / fixtures.MANIFEST).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+    free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
+    if not free and not (folder / fixtures.MANIFEST).is_file():
         raise UsageError(f"{folder} is there and is no fixture set; name a new folder")
 
 

@@ -164,7 +164,8 @@ def _broken(path: Path, error: Exception) -> Taken:
 def _prefixes(names: list[str], wanted: str) -> list[str]:
     """The folders, with a slash behind, in which ``wanted`` lies; the shallowest first."""
     found = {n[: -len(wanted)] for n in names if n == wanted or n.endswith("/" + wanted)}
-    usable = [p for p in found if not NOT_LOOKED_AT & set(p.split("/")) and ".." not in p.split("/") and not p.startswith("/")]
+    barred = NOT_LOOKED_AT | {".."}
+    usable = [p for p in found if not barred & set(p.split("/")) and not p.startswith("/")]
     return sorted(usable, key=lambda prefix: (prefix.count("/"), prefix))
 
 

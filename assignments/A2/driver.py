@@ -38,6 +38,7 @@ def main(argv: list[str]) -> int:
         (build_operators if job.options.get("of") == "reference" else build_submission)(job)
         return 0
     probe = _probes()[job.probe]
+    print("[driver started]", flush=True)  # the judge looks for it: the file could be taken away
     append_line(os.path.join(job.out, "status.jsonl"), {"case": "", "status": "started"})
     for case in job.cases:
         status = probe(job, case)

@@ -224,7 +224,7 @@ def _parse(blob: bytes) -> Iterator[dict[str, Any]]:
     for line in blob.splitlines():
         try:
             entry = json.loads(line)
-        except ValueError:  # cut short by a crash, or not ours
+        except (ValueError, RecursionError):  # cut short by a crash, or not ours
             continue
         if isinstance(entry, dict):
             yield entry

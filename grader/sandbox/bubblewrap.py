@@ -52,11 +52,13 @@ class Bubblewrap:
         command = [str(self.program), "--unshare-all", "--unshare-user", "--uid", NOBODY, "--gid", NOBODY]
         command += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"]
         command += [*_mounts_of_the_system(), "--proc", "/proc", "--dev", "/dev"]
-        command += ["--size", str(box.scratch_mb << 20), "--tmpfs", "/tmp"]
+        for place in ("/tmp", "/dev/shm"):
+            command += ["--size", str(box.scratch_mb << 20), "--tmpfs", place]
         for path in [*_interpreter(), *box.readable]:
             command += ["--ro-bind", str(path), str(path)]
         for path in box.writable:
             command += ["--bind", str(path), str(path)]
+        command += ["--remount-ro", "/dev", "--remount-ro", "/"]  # these lie in memory, without a bound of their own
         command += ["--chdir", str(box.writable[0]) if box.writable else "/", "--"]
         return [*command, *box.command]
 

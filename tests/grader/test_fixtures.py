@@ -98,15 +98,19 @@ def test_one_changed_byte_is_seen(folder: Path) -> None:
         assert case(folder).expected
 
 
+def read_all(found: FixtureCase) -> None:
+    found.check_inputs()
+    assert found.expected
+    assert found.calls
+
+
 @pytest.mark.parametrize("name", ["inputs_path", "expected_path", "calls_path"])
 def test_a_missing_file(folder: Path, name: str) -> None:
     broken = case(folder, WIRING)
     path: Path = getattr(broken, name)
     path.unlink()
     with pytest.raises(InfrastructureError, match=f"{path.name}.*No such file"):
-        broken.check_inputs()
-        assert broken.expected
-        assert broken.calls
+        read_all(broken)
 
 
 def test_right_hash_and_no_tensors(folder: Path) -> None:

@@ -1,0 +1,169 @@
+"""What every wall does: time, output, environment, the whole process tree."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from grader.engine import Engine
+from grader.errors import InfrastructureError, UsageError
+from grader.sandbox import Box, Outcome, Sandbox, choose
+from grader.sandbox.bubblewrap import Bubblewrap
+from grader.sandbox.limits import LimitsAlone
+
+UNUSABLE = Bubblewrap().unusable()
+needs_bubblewrap = pytest.mark.skipif(UNUSABLE is not None, reason=f"{UNUSABLE}")
+BOTH = [pytest.param(Bubblewrap(), marks=needs_bubblewrap, id="bubblewrap"), pytest.param(LimitsAlone(), id="limits")]
+WALLS = pytest.mark.parametrize("wall", BOTH)
+PYTHON = Engine._python()
+PATH = {"PATH": "/usr/bin:/bin"}
+
+
+def run(wall: Sandbox, command: list[str], wall_s: float = 30.0, writable: Path | None = None) -> Outcome:
+    folders = [writable] if writable else []
+    return wall.run(Box(command, writable=folders, environment=PATH, wall_s=wall_s, output_bytes=1000))
+
+
+def python(wall: Sandbox, code: str, wall_s: float = 30.0, writable: Path | None = None) -> Outcome:
+    return run(wall, [PYTHON, "-I", "-S", "-c", code], wall_s, writable)
+
+
+def alive(mark: str) -> list[int]:
+    """The processes that bear ``mark`` among their arguments."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            blob = path.read_bytes()
+        except OSError:
+            continue
+        if mark.encode() in blob and int(path.parent.name) != os.getpid():
+            found.append(int(path.parent.name))
+    return found
+
+
+def soon_gone(mark: str) -> list[int]:
+    for _ in range(50):
+        if not alive(mark):
+            break
+        time.sleep(0.1)
+    return alive(mark)
+
+
+@WALLS
+def test_what_it_printed_and_how_it_ended(wall: Sandbox) -> None:
+    outcome = python(wall, "import sys; print('out', flush=True); print('err', file=sys.stderr); sys.exit(7)")
+    assert (outcome.returncode, outcome.timed_out) == (7, False)
+    assert outcome.output == "out\nerr\n"
+
+
+@WALLS
+def test_its_environment_is_the_boxs_alone(wall: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI_TOKEN", "secret")
+    found = json.loads(python(wall, "import os, json; print(json.dumps(dict(os.environ)))").output)
+    assert found.keys() - {"PWD", "LC_CTYPE"} == {"PATH"}
+
+
+@WALLS
+def test_nothing_can_be_read_from_standard_input(wall: Sandbox) -> None:
+    assert python(wall, "import sys; print(repr(sys.stdin.read()))").output == "''\n"
+
+
+@WALLS
+def test_output_is_bounded_and_the_program_does_not_wait(wall: Sandbox) -> None:
+    outcome = python(wall, "import sys\nfor _ in range(2000): sys.stdout.write('x' * 10000)")
+    assert (outcome.returncode, outcome.timed_out) == (0, False)
+    assert outcome.output == "x" * 1000 + "\n[output cut here]"
+
+
+@WALLS
+def test_output_that_is_no_text_becomes_some(wall: Sandbox) -> None:
+    assert python(wall, "import os; os.write(1, b'\\xff\\x00ok')").output == "\ufffd\x00ok"
+
+
+@WALLS
+def test_the_wall_limit_ends_it(wall: Sandbox) -> None:
+    outcome = python(wall, "print('started', flush=True)\nwhile True: pass", wall_s=1.0)
+    assert outcome.timed_out
+    assert "started" in outcome.output
+
+
+@WALLS
+def test_signals_do_not_help_against_the_limit(wall: Sandbox, tmp_path: Path) -> None:
+    mark = f"deaf-{tmp_path.name}-{os.getpid()}"
+    deaf = f"import signal, time\nfor n in (1, 2, 3, 15): signal.signal(n, signal.SIG_IGN)\ntime.sleep(90)  # {mark}"
+    assert python(wall, deaf, wall_s=1.0).timed_out
+    assert soon_gone(mark) == []
+
+
+@WALLS
+def test_children_end_with_it(wall: Sandbox, tmp_path: Path) -> None:
+    mark = f"child-{tmp_path.name}-{os.getpid()}"
+    code = f"import os, time\npid = os.fork()\nif pid == 0:\n    time.sleep(90)  # {mark}"
+    python(wall, code, wall_s=20.0)
+    assert soon_gone(mark) == []
+
+
+GRANDCHILD = """\
+import os, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for descriptor in {closed}: os.close(descriptor)
+        time.sleep(90)  # {mark}
+    os._exit(0)
+{then}
+"""
+
+
+@needs_bubblewrap
+@pytest.mark.parametrize("then", ["pass", "time.sleep(90)"])
+@pytest.mark.parametrize("closed", ["(0, 1, 2)", "()"])
+def test_a_daemon_ends_with_it(then: str, closed: str, tmp_path: Path) -> None:
+    mark = f"daemon-{tmp_path.name}-{os.getpid()}"
+    outcome = python(Bubblewrap(), GRANDCHILD.format(mark=mark, then=then, closed=closed), wall_s=3.0)
+    assert outcome.timed_out == (then != "pass")
+    assert soon_gone(mark) == []
+
+
+@WALLS
+def test_a_crash_is_told(wall: Sandbox) -> None:
+    outcome = python(wall, "import os; os.kill(os.getpid(), 11)")
+    assert outcome.returncode in (-signal.SIGSEGV, 128 + signal.SIGSEGV)
+
+
+def test_a_program_that_is_not_there() -> None:
+    with pytest.raises(InfrastructureError, match="cannot start no-such-program"):
+        run(LimitsAlone(), ["no-such-program"])
+
+
+def test_limits_alone_can_be_asked_for() -> None:
+    assert choose("limits").name == "none"
+
+
+def test_where_bubblewrap_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert choose().name == "none"
+    for name, required in (("bubblewrap", False), ("auto", True)):
+        with pytest.raises(UsageError, match=r"bubblewrap is not installed .*apt install bubblewrap"):
+            choose(name, required)
+
+
+def test_a_sandbox_that_is_required_and_not_asked_for() -> None:
+    with pytest.raises(UsageError, match="no sandbox: not asked for"):
+        choose("limits", required=True)
+
+
+def test_a_broken_bubblewrap_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = tmp_path / "bwrap"
+    fake.write_text("#!/bin/sh\necho 'No permissions to create a new namespace' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert choose().name == "none"
+    with pytest.raises(UsageError, match=re.escape("bubblewrap does not work here: No permissions")):
+        choose(required=True)

@@ -1,0 +1,121 @@
+"""Behind bubblewrap: nothing of the machine but the system and what the box names."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from grader.engine import Engine
+from grader.fixtures import set_folder
+from grader.home import ROOT
+from grader.sandbox.box import Box
+from grader.sandbox.bubblewrap import Bubblewrap
+
+UNUSABLE = Bubblewrap().unusable()
+pytestmark = pytest.mark.skipif(UNUSABLE is not None, reason=f"{UNUSABLE}")
+
+LOOK = """\
+import os, sys
+for path in sys.argv[1:]:
+    try:
+        os.listdir(path) if os.path.isdir(path) else open(path).read(1)
+        print(path, "there")
+    except OSError as error:
+        print(path, type(error).__name__)
+"""
+TRY = """\
+try:
+    {code}
+except OSError as error:
+    print(type(error).__name__, error.strerror)
+"""
+
+
+def inside(code: str, *arguments: str, readable: tuple[Path, ...] = (), writable: tuple[Path, ...] = ()) -> str:
+    command = [Engine._python(), "-I", "-S", "-c", code, *arguments]
+    box = Box(command, readable, writable, {"PATH": "/usr/bin:/bin"})
+    return Bubblewrap().run(box).output.strip()
+
+
+def test_home_repository_and_fixtures_are_not_there() -> None:
+    hidden = [ROOT / "grader" / "judge.py", ROOT / "reference", set_folder("A2", "public"), Path.home() / ".bashrc"]
+    hidden += [Path("/etc/passwd"), Path("/root/.ssh"), Path("/var"), Path("/work"), Path("/etc/shadow")]
+    said = inside(LOOK, *map(str, hidden)).splitlines()
+    assert [line.rsplit(" ", 1)[1] for line in said] == ["FileNotFoundError"] * len(hidden)
+
+
+def test_what_is_named_is_there_and_its_neighbours_are_not() -> None:
+    inputs = set_folder("A2", "public") / "inputs" / "gelu_backward" / "core.safetensors"
+    neighbours = [inputs.with_name("left.safetensors"), Path(str(inputs).replace("inputs", "expected"))]
+    code = "import os, sys\nfor path in sys.argv[1:]: print(os.path.exists(path))"
+    assert all(path.exists() for path in neighbours)
+    assert inside(code, *map(str, [inputs, *neighbours]), readable=(inputs,)).split() == ["True", "False", "False"]
+
+
+def test_what_is_readable_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("as it was")
+    for place in (str(tmp_path / "in"), "/x", "/usr/bin/x", "/etc/x", "/dev/x", "/bin/sh"):
+        code = TRY.format(code=f"open({place!r}, 'w')")
+        assert inside(code, readable=(tmp_path,)).startswith(("OSError Read-only", "PermissionError")), place
+    assert (tmp_path / "in").read_text() == "as it was"
+
+
+def test_what_is_writable_is_kept(tmp_path: Path) -> None:
+    inside("open('here', 'w').write('kept')", writable=(tmp_path,))
+    assert (tmp_path / "here").read_text() == "kept"
+
+
+def test_tmp_is_its_own_and_gone_afterwards() -> None:
+    name = f"/tmp/left-behind-{os.getpid()}"
+    code = f"import os\nprint(os.listdir('/tmp'))\nopen({name!r}, 'w').write('x')\nprint(os.path.exists({name!r}))"
+    assert inside(code).split() == ["[]", "True"]
+    assert not Path(name).exists()
+
+
+@pytest.mark.parametrize("place", ["/tmp", "/dev/shm"])
+def test_what_lies_in_memory_is_bounded(place: str) -> None:
+    code = TRY.format(code=f"open('{place}/fill', 'wb', 0).writelines(bytes(1 << 20) for _ in range(300))")
+    assert "No space left" in inside(code)
+
+
+def test_no_network_at_all() -> None:
+    server = socket.create_server(("127.0.0.1", 0))
+    here = server.getsockname()
+    connect = TRY.format(code=f"__import__('socket').create_connection({here!r}, 2)")
+    assert inside(connect).startswith(("ConnectionRefusedError", "OSError"))
+    resolve = TRY.format(code="__import__('socket').gethostbyname('localhost.example.org')")
+    assert inside(resolve).startswith("gaierror")
+    assert inside("print(open('/proc/net/dev').read().count(':'))") == "1", "there is more than the loopback"
+    server.close()
+
+
+def test_no_socket_of_the_machine() -> None:
+    code = "import os\nfor p in ('/run', '/var/run', '/tmp/.X11-unix'): print(os.path.exists(p))"
+    assert set(inside(code).split()) == {"False"}
+
+
+def test_no_other_process_is_seen() -> None:
+    found = inside("import os; print(len([p for p in os.listdir('/proc') if p.isdigit()]))")
+    assert int(found) <= 2
+
+
+def test_it_is_nobody_without_capabilities() -> None:
+    said = dict(line.split(":\t", 1) for line in inside("print(open('/proc/self/status').read())").splitlines())
+    assert {said[name] for name in ("CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb")} == {"0" * 16}
+    assert said["NoNewPrivs"] == "1"
+    assert inside("import os; print(os.getuid(), os.getgid(), os.uname().nodename)") == "65534 65534 sandbox"
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "grader", "pydantic"])
+def test_no_package_of_the_graders_is_in_reach(name: str) -> None:
+    assert "ModuleNotFoundError" in inside(f"import {name}")
+
+
+def test_shared_memory_is_its_own() -> None:
+    name = f"/dev/shm/left-behind-{os.getpid()}"
+    code = f"try: open({name!r}, 'w')\nexcept OSError: pass"
+    inside(code)
+    assert not Path(name).exists()

@@ -1,0 +1,194 @@
+"""Running drivers: what the sandbox says is read as somebody else's words."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from grader import engine as engines
+from grader.assignment import Assignment
+from grader.engine import BuildReport, Built, CaseInput, Engine, Probed
+from grader.errors import InfrastructureError
+from grader.sandbox.limits import LimitsAlone
+from tests.grader.builders import LIMITS, assignment
+
+HEAD = """\
+import json, os, sys
+job = json.load(open(sys.argv[1]))
+status = os.path.join(job["out"], "status.jsonl")
+def say(text):
+    with open(status, "a") as file: file.write(text + "\\n")
+def begin():
+    print("[driver started]", flush=True)
+    say('{"case": "", "status": "started"}')
+"""
+
+
+class Made(Assignment):
+    """An assignment whose driver a test writes."""
+
+    place: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.place
+
+
+class Bench:
+    def __init__(self, folder: Path) -> None:
+        for name in ("assignment", "stage", "work", "inputs", "build"):
+            (folder / name).mkdir()
+        self.folder = folder
+        limits = LIMITS.model_copy(update={"wall_s": 3.0})
+        data = assignment().model_dump() | {"limits": limits.model_dump(), "place": folder / "assignment"}
+        made = Made.model_validate(data)
+        self.engine = Engine(made, LimitsAlone(), folder / "stage", folder / "work")
+        self.check = made.checks["probe"]
+
+    def driver(self, code: str) -> None:
+        (self.folder / "assignment" / "driver.py").write_text(HEAD + textwrap.dedent(code))
+
+    def probe(self, code: str) -> Probed:
+        self.driver(code)
+        case = self.folder / "inputs" / "small"
+        case.write_bytes(b"")
+        built = Built(self.folder / "build", BuildReport(ok=True), 0.0)
+        return self.engine.probe("probe", self.check, built, [CaseInput("probe/small", {"B": 2}, case)], {})
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_statuses_by_case(bench: Bench) -> None:
+    probed = bench.probe("""
+        begin()
+        print("hello")
+        say(json.dumps({"case": job["cases"][0]["id"], "status": "ok", "params": job["cases"][0]["params"]}))
+    """)
+    assert probed.statuses["probe/small"] == {"case": "probe/small", "status": "ok", "params": {"B": 2}}
+    assert probed.outcome.output == "hello\n"
+    assert probed.outputs["probe/small"].parent.name == "out"
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit('no way')", "import no_such_module", "syntax error", "pass"])
+def test_a_driver_that_does_not_start_is_ours_to_answer_for(bench: Bench, code: str) -> None:
+    with pytest.raises(InfrastructureError, match="the probe of probe did not start: "):
+        bench.probe(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "os.unlink(status)",
+        "os.unlink(status); os.mkdir(status)",
+        "os.unlink(status); os.symlink('/etc/passwd', status)",
+        "os.unlink(status); os.mkfifo(status)",
+        "os.truncate(status, 0)",
+        "os.kill(os.getpid(), 9)",
+    ],
+)
+def test_a_submission_cannot_undo_that_the_driver_has_started(bench: Bench, code: str) -> None:
+    probed = bench.probe(f"begin()\n{code}\n")
+    assert "probe/small" not in probed.statuses
+    assert "[driver started]" not in probed.outcome.output
+
+
+@pytest.mark.parametrize("line", ["", "{", "3", "[]", '"ok"', "null", '{"case": 3}', '{"status": "ok"}', "\\x00\\xff"])
+def test_lines_that_are_no_status_are_passed_over(bench: Bench, line: str) -> None:
+    probed = bench.probe(f'begin()\nsay(\'{line}\')\nsay(\'{{"case": "probe/small", "status": "ok"}}\')\n')
+    assert probed.statuses["probe/small"]["status"] == "ok"
+
+
+def test_a_status_too_deep_to_read_is_passed_over(bench: Bench) -> None:
+    probed = bench.probe(
+        "begin()\nsay('{\"case\": \"probe/small\", \"status\": ' + '[' * 100000 + ']' * 100000 + '}')\n"
+    )
+    assert "probe/small" not in probed.statuses
+
+
+def test_statuses_are_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "MOST_STATUS_BYTES", 200)
+    probed = bench.probe('begin()\nsay(\'x\' * 500)\nsay(\'{"case": "probe/small", "status": "ok"}\')\n')
+    assert "probe/small" not in probed.statuses
+
+
+def test_time_is_up_for_the_whole_check(bench: Bench) -> None:
+    probed = bench.probe("begin()\nwhile True: pass\n")
+    assert probed.outcome.timed_out
+
+
+def test_progress_is_followed(bench: Bench) -> None:
+    told: list[object] = []
+    bench.driver("""
+        import time
+        begin()
+        with open(os.path.join(job["out"], "progress.jsonl"), "w") as file:
+            for step in range(4):
+                file.write("garbage\\n" + json.dumps({"step": step}) + "\\n")
+                file.flush()
+                time.sleep(0.4)
+    """)
+    built = Built(bench.folder / "build", BuildReport(ok=True), 0.0)
+    bench.engine.probe("probe", bench.check, built, [], {}, follow=told.append)
+    assert told
+    assert all(isinstance(entry, dict) and entry["step"] in range(4) for entry in told)
+
+
+def build(bench: Bench, code: str) -> Built:
+    bench.driver(code)
+    return bench.engine.build("plain")
+
+
+def test_a_build_report(bench: Bench) -> None:
+    built = build(
+        bench,
+        """
+        json.dump({"ok": True, "flags": job["options"]["flags"]}, open(os.path.join(job["out"], "build.json"), "w"))
+    """,
+    )
+    assert (built.report.ok, built.report.flags) == (True, ["-O1"])
+
+
+@pytest.mark.parametrize("report", ["", "{", "[]", '{"ok": "perhaps"}', '{"ok": true, "points": 100}'])
+def test_a_build_report_that_is_none(bench: Bench, report: str) -> None:
+    with pytest.raises(InfrastructureError, match="the build step of X1 broke"):
+        build(bench, f"open(os.path.join(job['out'], 'build.json'), 'w').write({report!r})")
+
+
+def test_no_build_report(bench: Bench) -> None:
+    with pytest.raises(InfrastructureError, match=r"the build step of X1 broke: .*no compiler here"):
+        build(bench, "raise SystemExit('no compiler here')")
+
+
+def test_a_compiler_that_does_not_end(bench: Bench) -> None:
+    built = build(bench, "while True: pass")
+    assert (built.report.ok, built.report.messages) == (False, "the compiler did not end within 3 s")
+
+
+def test_the_job_holds_inputs_alone(bench: Bench) -> None:
+    bench.probe("begin()\n")
+    (job,) = bench.folder.glob("work/*/job.json")
+    found = json.loads(job.read_bytes())
+    assert found["cases"][0].keys() == {"id", "params", "inputs", "out"}
+
+
+def test_a_build_is_kept_once(tmp_path: Path) -> None:
+    made, kept = tmp_path / "made", tmp_path / "cache" / "kept"
+    made.mkdir()
+    (made / "operators.so").write_bytes(b"1")
+    assert engines._keep(made, kept) == kept
+    (made / "operators.so").write_bytes(b"2")
+    assert engines._keep(made, kept) == kept
+    assert [path.name for path in kept.parent.iterdir()] == ["kept"]
+    assert (kept / "operators.so").read_bytes() == b"1"
+
+
+def test_a_build_that_cannot_be_kept_is_used_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "made").mkdir()
+    (tmp_path / "file").write_text("no folder")
+    assert engines._keep(tmp_path / "made", tmp_path / "file" / "cache" / "kept") == tmp_path / "made"
