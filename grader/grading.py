@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import compileall
+import os
 import shutil
 import subprocess
 import tempfile
@@ -74,6 +76,17 @@ def find_compiler(asked: str | None) -> str:
     )
 
 
+def why_broken(compiler: str) -> str | None:
+    """Why the compiler cannot build even the plainest program; None where it can."""
+    plain = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(void) { return 0; }\n"
+    command = [compiler, "-x", "c", "-", "-o", os.devnull, "-lm"]
+    done = subprocess.run(command, input=plain, capture_output=True, text=True, errors="replace", check=False)
+    if done.returncode == 0:
+        return None
+    first = next(iter(done.stderr.splitlines()), "it gives no reason")
+    return f"{compiler} cannot build a plain program ({first}); Debian and Ubuntu need: apt install gcc libc6-dev"
+
+
 def _version(compiler: str) -> str:
     done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
     return (done.stdout.splitlines() or [""])[0]
@@ -98,6 +111,9 @@ def stage_files(assignment: Assignment, taken: Taken, stage: Path) -> None:
         target = stage / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / "student_template" / assignment.id / name, target)
+    if assignment.submission.language == "python":  # once, and not in each of many short processes
+        for folder in (stage, assignment.folder, ROOT / "assignments" / "common"):
+            compileall.compile_dir(folder, quiet=2)
     for name, blob in taken.files.items():
         target = stage / name
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -246,6 +262,8 @@ class Run:
         return self.pool.submit(self.engine.build, look.build)
 
     def _not_built(self, built: Built) -> None:
+        if self.engine.compiler and (broken := why_broken(self.engine.compiler)):
+            raise InfrastructureError(broken)
         messages = built.report.messages.strip() or "the compiler gave no reason"
         first = next((line for line in messages.splitlines() if "error" in line), messages.splitlines()[0])
         self.grading.problems += [f"it does not compile: {first}", messages]

@@ -51,6 +51,7 @@ def main(argv: list[str]) -> int:
     sys.path.append(job.packages)  # what is imported here, the cases' processes have
     probe = _probes()[job.probe]
     load.preload(job)
+    print("[driver started]", flush=True)  # the judge looks for it: the file could be taken away
     status = os.path.join(job.out, "status.jsonl")
     append_line(status, {"case": "", "status": "started"})
     for case in job.cases:

@@ -171,7 +171,12 @@ def _nothing(rng: Generator, sizes: Sizes) -> Inputs:
 def _linear(rng: Generator, sizes: Sizes) -> Inputs:
     batch, in_size, out_size = (sizes[name] for name in ("batch", "in_size", "out_size"))
     weights = rng.normal(0, 1, (in_size, out_size))
-    return {"x": rng.normal(0, 1, (batch, in_size)), "weights": weights, "bias": rng.normal(0, 1, out_size)}
+    return {
+        "x": rng.normal(0, 1, (batch, in_size)),
+        "weights": weights,
+        "bias": rng.normal(0, 1, out_size),
+        "dy": rng.normal(0, 1, (batch, out_size)),
+    }
 
 
 def _network(rng: Generator, sizes: Sizes) -> Inputs:
@@ -184,6 +189,7 @@ def _network(rng: Generator, sizes: Sizes) -> Inputs:
         "b1": rng.uniform(-0.5, 0.5, hidden),
         "w2": rng.normal(0, 1 / np.sqrt(hidden), (hidden, 1)),
         "b2": rng.uniform(0.2, 0.5, 1),
+        "dout": rng.uniform(0.5, 1.5, batch),
     }
 
 

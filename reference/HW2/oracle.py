@@ -128,13 +128,13 @@ APPLY: dict[str, Callable[[Sequence[Tensor], tuple[int, ...]], Tensor]] = {
 
 
 def topological_sort(case: Case) -> Tensors:
-    """``order`` [edges + nodes, 2]: the edges, and each required node twice (see `Limit`)."""
+    """``order`` and ``again`` [edges + nodes, 2]: the edges, and each required node twice (see `Limit`)."""
     given = _given(case)
     graph = Graph(given["program"].numpy(), given)
     reached = graph.reached()
     rows = [(node, node) for node in reached]
     rows += [(node, a) for node in reached for a in graph.steps[node].arguments if a in reached]
-    return {"order": torch.tensor(rows)}
+    return {"order": torch.tensor(rows), "again": torch.tensor(rows)}
 
 
 def gradients(case: Case) -> Tensors:
@@ -197,9 +197,17 @@ def linear_init(case: Case) -> Tensors:
 
 
 def linear_forward(case: Case) -> Tensors:
-    """``y`` [batch, out_size] = x · weights + bias."""
+    """``y`` [batch, out_size] = x · weights + bias, and the derivatives of ``(y · dy).sum()``."""
     given = _given(case)
-    return {"y": F.linear(given["x"], given["weights"].T, given["bias"])}
+    leaves = {name: given[name].requires_grad_() for name in ("x", "weights", "bias")}
+    y = F.linear(given["x"], given["weights"].T, given["bias"])
+    return {"y": y, **_derivatives(y, given["dy"], leaves)}
+
+
+def _derivatives(out: Tensor, derivative: Tensor, leaves: Tensors) -> Tensors:
+    """``d<name>`` of each leaf."""
+    grads = torch.autograd.grad(out, list(leaves.values()), derivative)
+    return {f"d{name}": grad for name, grad in zip(leaves, grads, strict=True)}
 
 
 def network_init(case: Case) -> Tensors:
@@ -216,8 +224,11 @@ def network(given: Tensors) -> Tensor:
 
 
 def network_forward(case: Case) -> Tensors:
-    """``out`` [batch]."""
-    return {"out": network(_given(case))}
+    """``out`` [batch], and the derivatives of ``(out · dout).sum()`` by the parameters."""
+    given = _given(case)
+    leaves = {name: given[name].requires_grad_() for name in ("w1", "b1", "w2", "b2")}
+    out = network(given)
+    return {"out": out, **_derivatives(out, given["dout"], leaves)}
 
 
 def network_dropout(case: Case) -> Tensors:

@@ -34,16 +34,18 @@ def _listed(order: object, longest: int) -> list[Any]:
 
 
 def probe_order(job: Job, case: Case) -> Status:
-    """``order``: the numbers of the nodes that `topological_sort` returns for the root."""
+    """``order``: the numbers of the nodes that `topological_sort` returns for the root; ``again``: a second time."""
 
     def work(report: Report) -> None:
         sort = load.autodiff(job).topological_sort
         graph, _ = _graph(job, case)
-        order = sort(graph.root)
-        if order is None and is_empty(sort):
-            raise Unwritten("topological_sort is empty")
-        numbers = graph.numbers(_listed(order, 4 * len(graph.nodes) + 4))
-        arrays.write(case["out"], {"order": np.array(numbers, np.int64)})
+        found = {}
+        for name in ("order", "again"):
+            order = sort(graph.root)
+            if order is None and is_empty(sort):
+                raise Unwritten("topological_sort is empty")
+            found[name] = np.array(graph.numbers(_listed(order, 4 * len(graph.nodes) + 4)), np.int64)
+        arrays.write(case["out"], found)
 
     return run(job, case, work)
 

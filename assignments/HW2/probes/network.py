@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from assignments.common.probe_io import Job, Report
 from assignments.HW2.probes import arrays, load
 from assignments.HW2.probes.outcome import Unwritten, Wrong, is_empty, run
-from assignments.HW2.probes.parameters import array_of, by_shape, registered, set_by_shape
+from assignments.HW2.probes.parameters import Holders, array_of, by_shape, registered, set_by_shape
 
 Status = dict[str, Any]
 Case = dict[str, Any]
@@ -35,18 +37,37 @@ def _registered(module: Any, name: str) -> list[Any]:
 
 
 def probe_linear_forward(job: Job, case: Case) -> Status:
-    """What `Linear` makes of a batch, with weights and bias that we set."""
+    """What `Linear` makes of a batch, with weights and bias that we set, and the derivatives."""
 
     def work(report: Report) -> None:
         module, framework = load.sentiment(job), load.minitorch(job)
         params, given = case["params"], arrays.read(case["inputs"])
         layer = module.Linear(params["in_size"], params["out_size"])
         values = {"weights": given["weights"], "bias": given["bias"]}
-        set_by_shape(layer, values, framework, module.BACKEND)
-        x = framework.tensor(given["x"].tolist(), backend=module.BACKEND)
-        arrays.write(case["out"], {"y": _result(layer.forward(x), layer.forward, "Linear.forward")})
+        holders = set_by_shape(layer, values, framework, module.BACKEND)
+        x = framework.tensor(given["x"].tolist(), backend=module.BACKEND, requires_grad=True)
+        y = layer.forward(x)
+        found = {"y": _result(y, layer.forward, "Linear.forward")}
+        holders["x"] = lambda: x
+        arrays.write(case["out"], {**found, **_derivatives(y, given["dy"], holders, framework, given)})
 
     return run(job, case, work)
+
+
+def _derivatives(
+    out: Any, derivative: arrays.Array, holders: Holders, framework: Any, given: dict[str, arrays.Array]
+) -> dict[str, arrays.Array]:
+    """``d<name>``: what the tensors that were set have received from ``out``; zeros where that is nothing."""
+    if tuple(out.shape) != derivative.shape or out.is_constant():
+        return {}
+    out.backward(framework.tensor(derivative.tolist(), backend=out.backend))
+    found = {}
+    for name, holder in holders.items():
+        right, grad = given[name], getattr(holder(), "grad", None)
+        array = np.zeros_like(right) if grad is None else np.array(grad.to_numpy())
+        transposed = array.shape != right.shape and array.shape == right.shape[::-1]
+        found[f"d{name}"] = array.T if transposed else array.reshape(right.shape)
+    return found
 
 
 def _result(out: Any, function: Any, name: str) -> arrays.Array:
@@ -80,23 +101,25 @@ def probe_network_init(job: Job, case: Case) -> Status:
     return run(job, case, work)
 
 
-def _set_network(job: Job, case: Case) -> tuple[Any, Any]:
-    """The network with our parameters, and the embeddings as a tensor."""
+def _set_network(job: Job, case: Case) -> tuple[Any, Any, Holders]:
+    """The network with our parameters, the embeddings as a tensor, and what holds the parameters."""
     module, framework = load.sentiment(job), load.minitorch(job)
     given = arrays.read(case["inputs"])
     network = make_network(module, case["params"])
-    set_by_shape(network, {n: given[n] for n in ("w1", "b1", "w2", "b2")}, framework, module.BACKEND)
-    return network, framework.tensor(given["embeddings"].tolist(), backend=module.BACKEND)
+    holders = set_by_shape(network, {n: given[n] for n in ("w1", "b1", "w2", "b2")}, framework, module.BACKEND)
+    return network, framework.tensor(given["embeddings"].tolist(), backend=module.BACKEND), holders
 
 
 def probe_network_forward(job: Job, case: Case) -> Status:
     """What `Network` makes of sentences, with parameters that we set, and without dropout."""
 
     def work(report: Report) -> None:
-        network, embeddings = _set_network(job, case)
+        network, embeddings, holders = _set_network(job, case)
         network.eval()
         out = network.forward(embeddings)
-        arrays.write(case["out"], {"out": _result(out, network.forward, "Network.forward")})
+        found = {"out": _result(out, network.forward, "Network.forward")}
+        given = arrays.read(case["inputs"])
+        arrays.write(case["out"], {**found, **_derivatives(out, given["dout"], holders, load.minitorch(job), given)})
 
     return run(job, case, work)
 
@@ -105,7 +128,7 @@ def probe_network_dropout(job: Job, case: Case) -> Status:
     """``training`` and ``evaluation`` [batch]: the outputs in both modes, with dropout on."""
 
     def work(report: Report) -> None:
-        network, embeddings = _set_network(job, case)
+        network, embeddings, _ = _set_network(job, case)
         found = {}
         for name, mode in (("training", network.train), ("evaluation", network.eval)):
             mode()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from assignments.HW2.probes.arrays import Array
 from assignments.HW2.probes.outcome import Wrong
 
 Shape = tuple[int, ...]
+Held = tuple[Any, str, Any]
+Holders = dict[str, Callable[[], Any]]
 
 
 def registered(module: Any) -> list[Any]:
@@ -18,7 +20,7 @@ def registered(module: Any) -> list[Any]:
     return list(module.parameters())
 
 
-def held(module: Any) -> Iterator[tuple[Any, str, Any]]:
+def held(module: Any) -> Iterator[Held]:
     """(owner, attribute, value) of all parameters and tensors in a module and those inside it, registered or not."""
     for owner in _modules(module):
         for name, parameter in vars(owner).get("_parameters", {}).items():
@@ -29,9 +31,13 @@ def held(module: Any) -> Iterator[tuple[Any, str, Any]]:
 
 
 def _modules(module: Any) -> Iterator[Any]:
+    """A module and all that are inside it; those in lists, which it does not know of, too."""
     yield module
-    for inside in vars(module).get("_modules", {}).values():
-        yield from _modules(inside)
+    lists = [value for value in vars(module).values() if isinstance(value, list | tuple)]
+    inside = [*vars(module).get("_modules", {}).values(), *(entry for entries in lists for entry in entries)]
+    for entry in inside:
+        if hasattr(entry, "named_parameters"):
+            yield from _modules(entry)
 
 
 def shape_of(holder: Any) -> Shape:
@@ -56,31 +62,44 @@ def by_shape(parameters: list[Any], shapes: dict[str, Shape]) -> dict[str, Array
     return found
 
 
-def set_by_shape(module: Any, arrays: dict[str, Array], framework: Any, backend: Any) -> None:
+def set_by_shape(module: Any, arrays: dict[str, Array], framework: Any, backend: Any) -> Holders:
     """Puts arrays into what the module holds of these shapes; a matrix also into one that is held transposed.
+
+    Returns:
+        For each name how to get at the tensor that was put in.
 
     Raises:
         Wrong: it holds nothing of such a shape.
     """
     left = list(held(module))
+    found: Holders = {}
     for name, array in arrays.items():
         match = _holder(left, array)
         if match is None:
             shapes = ", ".join(str(list(shape_of(value))) for _, _, value in held(module)) or "none"
             raise Wrong(f"there is no parameter of shape {list(array.shape)} ({name}); the shapes are: {shapes}")
         left = [entry for entry in left if entry[2] is not match[2]]
-        owner, attribute, holder = match
-        given = array if shape_of(holder) == array.shape else np.ascontiguousarray(array.T)
-        tensor = framework.tensor(given.tolist(), backend=backend)
-        if hasattr(holder, "update"):
-            holder.update(tensor)
-        else:
-            setattr(owner, attribute, tensor)
+        found[name] = _put(match, array, framework, backend)
+    return found
 
 
-def _holder(left: list[tuple[Any, str, Any]], array: Array) -> tuple[Any, str, Any] | None:
-    for shape in (array.shape, array.shape[::-1]):
-        for entry in left:
-            if shape_of(entry[2]) == shape:
-                return entry
-    return None
+def _put(match: Held, array: Array, framework: Any, backend: Any) -> Callable[[], Any]:
+    owner, attribute, holder = match
+    shape = shape_of(holder)
+    given = np.ascontiguousarray(array.T) if shape == array.shape[::-1] != array.shape else array.reshape(shape)
+    tensor = framework.tensor(given.tolist(), backend=backend, requires_grad=True)
+    if hasattr(holder, "update"):
+        holder.update(tensor)
+        return lambda: holder.value
+    setattr(owner, attribute, tensor)
+    return lambda: getattr(owner, attribute)
+
+
+def _holder(left: list[Held], array: Array) -> Held | None:
+    """What has the array's shape, or that of its transpose, or that but for dimensions of 1."""
+    alike: tuple[Callable[[Shape], bool], ...] = (
+        lambda shape: shape == array.shape,
+        lambda shape: shape == array.shape[::-1],
+        lambda shape: [n for n in shape if n > 1] == [n for n in array.shape if n > 1],
+    )
+    return next((entry for fits in alike for entry in left if fits(shape_of(entry[2]))), None)
