@@ -11,6 +11,9 @@ from tests.support import Graded, Record, grade
 
 MISTAKES = load(HERE / "mistakes.yaml", Mistake)
 WRONG = [mistake for mistake in MISTAKES if mistake.serial == "wrong"]
+MARKED = [
+    pytest.param(mistake, id=mistake.name, marks=[pytest.mark.slow] if mistake.slow else []) for mistake in WRONG
+]
 THREADS_ONLY = [mistake for mistake in MISTAKES if mistake.serial == "right"]
 
 
@@ -33,7 +36,7 @@ def probe_of(mistake: Mistake, result: Graded) -> Record:
     return found
 
 
-@pytest.mark.parametrize("mistake", WRONG, ids=name)
+@pytest.mark.parametrize("mistake", MARKED)
 def test_a_mistake_costs_its_row_and_no_other(mistake: Mistake, tmp_path: Path) -> None:
     result = graded(mistake, tmp_path)
     row = result.rows[mistake.row]
