@@ -94,6 +94,7 @@ class Variant(Strict):
 
     name: str = Field(pattern=NAME)
     what: str
+    slow: bool = False
     bodies: dict[str, str] = {}
     before: dict[str, str] = {}
     patches: list[Patch] = []
