@@ -90,4 +90,6 @@ def _sentence(run: Run, name: str, judged: Judged, guilty: list[str], build: str
     wrong = next((e for e in evidence if not e.ok), None)
     what = describe(wrong) if wrong else judged.detail
     reasons = [run.assignment.builds[part].says for part in guilty or [build]]
+    if not guilty:
+        reasons.append("neither flag alone shows it each time, as when two threads write the same element")
     return f"right as graded; {' and '.join(r for r in reasons if r)}: {what}"

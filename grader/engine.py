@@ -50,6 +50,7 @@ class BuildReport(BaseModel):
     flags: list[str] = []
     messages: str = ""
     unavailable: dict[str, str] = {}
+    missing: list[str] = []
     notes: list[str] = []
     problems: list[str] = []
 
@@ -266,7 +267,7 @@ class Engine:
             return BuildReport.model_validate_json(_read_bounded(out / "build.json"))
         except (OSError, ValidationError) as error:
             raise InfrastructureError(
-                f"the build step of {self.assignment.id} broke: {outcome.output.strip() or error}"
+                f"the build step of {self.assignment.id} broke: {_last_line(outcome.output) or error}"
             ) from error
 
     def probe(
@@ -311,10 +312,11 @@ class Engine:
             outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
         statuses = _read_statuses(out / "status.jsonl")
         begun = outcome.output.startswith(STARTED_LINE)
-        outcome = replace(outcome, output=outcome.output.removeprefix(STARTED_LINE))
+        said = outcome.output.removeprefix(STARTED_LINE).replace(f"{built.folder}/", "")
+        outcome = replace(outcome, output=said)  # without our paths, which tell nobody anything
         if STARTED not in statuses and not begun:
             raise InfrastructureError(
-                f"the probe of {check_id} did not start: {outcome.output.strip() or 'the sandbox gave no reason'}"
+                f"the probe of {check_id} did not start: {_last_line(outcome.output) or 'the sandbox gave no reason'}"
             )
         return Probed(
             statuses,
@@ -322,6 +324,11 @@ class Engine:
             outcome,
             time.monotonic() - started,
         )
+
+
+def _last_line(output: str) -> str:
+    """The last line that a driver printed: a traceback ends with what went wrong."""
+    return (output.strip().splitlines() or [""])[-1]
 
 
 def _package(name: str) -> list[Path]:

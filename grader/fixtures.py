@@ -7,9 +7,9 @@ import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 
 from grader import tensorfile
 from grader.cases import Array
@@ -46,6 +46,12 @@ class Manifest(Strict):
     set: str
     seed: int | None
     cases: list[CaseEntry]
+
+    @model_validator(mode="after")
+    def _distinct(self) -> Self:
+        if len({case.id for case in self.cases}) != len(self.cases):
+            raise ValueError("two cases bear the same id")
+        return self
 
 
 @dataclass(frozen=True)

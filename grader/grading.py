@@ -276,7 +276,7 @@ class Run:
 
     def _probe_all(self, built: Built) -> None:
         unavailable = built.report.unavailable
-        own = sorted(set(unavailable) - {"model"}) if self.assignment.submission.language == "c" else []
+        own = inference.declared_otherwise(built) if self.assignment.submission.language == "c" else []
         waiting: dict[str, Future[Judged]] = {}
         for name, check in self.grading.checks.items():
             missing = [part for part in check.needs if part in unavailable]
@@ -328,7 +328,7 @@ class Run:
         probed = self.engine.probe(name, check, built, inputs, supports, options, readable, follow)
         if timed:
             self.grading.timing[name] = probed.seconds
-        return self.grading.judge.check(name, check, cases, probed, own)
+        return self.grading.judge.check(name, check, cases, probed, inference.left_to_the_student(built))
 
     def cases(self, name: str) -> list[FixtureCase]:
         """The cases of a check, or those that stand in for them."""

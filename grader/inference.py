@@ -18,26 +18,40 @@ def infer(run: Run, built: Built) -> None:
     Where an operator is missing under its name or declared otherwise, ``gpt2_backward`` has run with that
     operator of the student's and ours for all others: what its tensors say is said of the operator.
     """
+    sources: dict[str, Judged] = {}
     for name, check in run.grading.checks.items():
         unavailable = [part for part in check.needs if part in built.report.unavailable]
         if not unavailable or check.fallback is None:
             continue
-        source = _source(run, check.fallback.check, built)
+        source = sources.get(check.fallback.check) or _source(run, check.fallback.check, built)
+        sources[check.fallback.check] = source
         run.grading.judged[name] = _inferred(run.grading.judged[name], source, check.fallback.tensors)
-    own = set(built.report.unavailable) - {"model"}
+    own = left_to_the_student(built)
     for name, check in run.grading.checks.items():
         if check.calls and own:
             _settle_wiring(run.grading.judged[name])
 
 
+def left_to_the_student(built: Built) -> list[str]:
+    """The functions for which ours cannot be recorded: missing under their names, or declared otherwise."""
+    return sorted(set(built.report.unavailable) - {"model"})
+
+
+def declared_otherwise(built: Built) -> list[str]:
+    """The functions that are there and do not fit ours; for those that are missing, ours can stand in."""
+    return [function for function in left_to_the_student(built) if function not in built.report.missing]
+
+
 def _source(run: Run, name: str, built: Built) -> Judged:
-    """The check that evidence is taken from, made now if no row asked for it."""
+    """The check that evidence is taken from.
+
+    Where a function is missing it is made again without ours in its place: what ours did is no evidence.
+    """
     check = run.grading.check(name)
-    if name not in run.grading.judged:
-        own = sorted(set(built.report.unavailable) - {"model"})
-        if any(part in built.report.unavailable for part in check.needs):
-            return Judged("blocked")
-        run.grading.judged[name] = run.probe(name, check, built, own)
+    if any(part in built.report.unavailable for part in check.needs):
+        return Judged("blocked")
+    if built.report.missing or name not in run.grading.judged:
+        return run.probe(name, check, built, left_to_the_student(built), False)
     return run.grading.judged[name]
 
 

@@ -43,6 +43,12 @@ class Judged:
         return [c for c in self.comparisons if c.tensor in tensors]
 
 
+def _last_words(output: str) -> str:
+    """The last two lines that were printed: a program that stops itself says why there."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()][-2:]
+    return f" after printing `{_text(' / '.join(lines))}`" if lines else ""
+
+
 def _text(value: object) -> str:
     """A status field as one line of printable text: it comes from the sandbox."""
     try:
@@ -116,7 +122,8 @@ class Judge:
                 status = {"status": "timed_out" if probed.outcome.timed_out else "crashed"}
                 status["detail"] = "" if probed.outcome.timed_out else "the probe itself was ended"
             if (ended := _ending(status)) is not None:
-                found.append((ended[0], f"{ended[1]} (case {case.id})"))
+                words = _last_words(probed.outcome.output) if status.get("status") == "exited" else ""
+                found.append((ended[0], f"{ended[1]}{words} (case {case.id})"))
         return next((e for e in found if e[0] == "crashed"), found[0] if found else None)
 
     def _compare_all(
@@ -241,10 +248,11 @@ def _calls_differ(cases: Sequence[FixtureCase], probed: Probed, own: Sequence[st
     for case in cases:
         made = probed.statuses.get(case.id, {}).get("calls")
         if not isinstance(made, list):
-            continue
+            return "the calls were not recorded"
         usable = [call for call in made if isinstance(call, dict) and isinstance(call.get("args"), dict)]
         try:
-            difference = call_records.first_difference(usable, call_records.without(case.calls, own))
+            mine, right = (call_records.without(calls, own) for calls in (usable, case.calls))
+            difference = call_records.first_difference(mine, right)
         except RecursionError:
             difference = "the record of the calls cannot be read"
         if difference is not None:

@@ -120,7 +120,9 @@ def _single_file(path: Path, rules: Rules, ours: Path) -> Taken:
 def _take_zip(path: Path, rules: Rules, ours: Path) -> Taken:
     try:
         with zipfile.ZipFile(path) as archive:
-            members = {i.filename: i for i in archive.infolist()[: MOST_ENTRIES + 1] if not i.is_dir()}
+            listed = [info for info in archive.infolist()[: MOST_ENTRIES + 1] if not info.is_dir()]
+            # some tools of Windows write backslashes
+            members = {info.filename.replace("\\", "/"): info for info in listed}
 
             def read(name: str, limit: int) -> bytes:
                 if stat.S_ISLNK(members[name].external_attr >> 16):

@@ -14,9 +14,7 @@ from tests.support import ROOT
 HERE = Path(__file__).resolve().parent
 REFERENCE = ROOT / "reference" / "A2" / "train_gpt2.c"
 SOURCE = "train_gpt2.c"
-DEFINITION = (
-    r"^(?:[a-zA-Z][^\n;{{}}]*\b{name}\([^;{{}}]*\{{.*?^\}}\n|typedef struct \{{[^}}]*\}} {name};\n)"
-)
+DEFINITION = r"^(?:[a-zA-Z][^\n;{{}}]*\b{name}\([^;{{}}]*\{{.*?^\}}\n|typedef struct \{{[^}}]*\}} {name};\n)"
 NAME = r"^[a-z0-9]+(-[a-z0-9]+)*$"
 
 Row = Literal[

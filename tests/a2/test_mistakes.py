@@ -11,9 +11,7 @@ from tests.support import Graded, Record, grade
 
 MISTAKES = load(HERE / "mistakes.yaml", Mistake)
 WRONG = [mistake for mistake in MISTAKES if mistake.serial == "wrong"]
-MARKED = [
-    pytest.param(mistake, id=mistake.name, marks=[pytest.mark.slow] if mistake.slow else []) for mistake in WRONG
-]
+MARKED = [pytest.param(mistake, id=mistake.name, marks=[pytest.mark.slow] if mistake.slow else []) for mistake in WRONG]
 THREADS_ONLY = [mistake for mistake in MISTAKES if mistake.serial == "right"]
 
 

@@ -126,12 +126,11 @@ def test_a_compiler_error_is_shown_with_file_and_line(tmp_path: Path) -> None:
     assert "/tmp/" not in " ".join(result.result["problems"])
 
 
-@pytest.mark.xfail(strict=True, reason="one undefined symbol keeps the whole library from loading")
 def test_a_call_of_an_undefined_function_is_named(tmp_path: Path) -> None:
     declared = "void gelu_grad_of(float* dinp, int N);\n" + entered("gelu_backward", "gelu_grad_of(dinp, N);")
     result = graded(tmp_path, declared)
     assert "gelu_grad_of" in result.rows["gelu_residual_backward"]["detail"] + " ".join(result.result["problems"])
-    assert "/tmp/" not in " ".join(result.stdout.split())
+    assert "tensorgrade-" not in "".join(result.stdout.split())
 
 
 def test_an_include_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -176,9 +175,7 @@ def assert_costs(result: Graded, function: str, verdict: str, *words: str) -> No
     assert all(word in row["detail"] for word in words), row["detail"]
 
 
-@pytest.mark.parametrize(
-    "function", ["layernorm_backward", pytest.param("gpt2_backward", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("function", ["layernorm_backward", pytest.param("gpt2_backward", marks=pytest.mark.slow)])
 def test_an_endless_loop_costs_its_row(function: str, tmp_path: Path) -> None:
     assert_costs(graded(tmp_path, entered(function, FOREVER)), function, "timed_out")
 
@@ -209,7 +206,6 @@ def test_endless_recursion_costs_its_row(tmp_path: Path) -> None:
     assert_costs(result, "residual_backward", "crashed")
 
 
-@pytest.mark.xfail(strict=True, reason="the fault report takes every signal for a bad address")
 def test_a_division_by_zero_costs_its_row(tmp_path: Path) -> None:
     result = graded(tmp_path, entered("gelu_backward", "volatile int zero = 0; N /= zero;"))
     assert_costs(result, "gelu_backward", "crashed", "SIGFPE")
@@ -251,7 +247,6 @@ def test_a_read_before_the_start_yields_no_number(tmp_path: Path) -> None:
     assert "dinp1" in row["detail"]
 
 
-@pytest.mark.xfail(strict=True, reason="changed_inputs is handed back and not told")
 def test_an_input_that_is_written_to_is_named(tmp_path: Path) -> None:
     result = graded(tmp_path, left("gelu_backward", "dout[0] = 0.0f;"))
     assert "writes to dout" in str(result.result["rows"]) + str(result.result["advice"])
@@ -335,7 +330,7 @@ def test_the_file_alone(tmp_path: Path) -> None:
 
 
 def test_a_path_with_spaces_and_umlauts(tmp_path: Path) -> None:
-    folder = write(tmp_path / "Übung 2 – François's \"final\"", RIGHT)
+    folder = write(tmp_path / 'Übung 2 – François\'s "final"', RIGHT)
     assert grade(folder).result["score"] == 100
 
 
@@ -436,7 +431,6 @@ def test_a_missing_function_costs_its_row(tmp_path: Path) -> None:
     assert {"gelu_residual_backward", "adamw"} <= result.lost <= {"gelu_residual_backward", "gpt2_backward", "adamw"}
 
 
-@pytest.mark.xfail(strict=True, reason="one undefined symbol keeps the whole library from loading")
 def test_a_function_that_is_called_and_missing_is_named(tmp_path: Path) -> None:
     start, end = region(RIGHT, "gelu_backward")
     result = graded(tmp_path, RIGHT[:start] + RIGHT[end:])

@@ -14,12 +14,10 @@ from tests.a2.patches import HERE, REFERENCE, Variant, load, write
 from tests.support import Graded, grade
 
 VARIANTS = load(HERE / "variants" / "variants.yaml", Variant)
-# the shim's crash handler wants more of the headers than a file that asks for POSIX alone leaves it
-KNOWN = pytest.mark.xfail(strict=True, reason="the shim does not compile behind _POSIX_C_SOURCE")
 
 
 def marks(variant: Variant) -> list[pytest.MarkDecorator]:
-    return [pytest.mark.slow] if variant.slow else [KNOWN] if variant.name == "posix-source" else []
+    return [pytest.mark.slow] if variant.slow else []
 
 
 MARKED = [pytest.param(variant, id=variant.name, marks=marks(variant)) for variant in VARIANTS]
@@ -49,10 +47,11 @@ UMLAUTS = "// Rückwärts durch die Schichten: µ, σ², 1/√n\n"
 def builds(compiler: str, flags: str) -> bool:
     """Whether this compiler makes a library with these flags: clang may lack libomp."""
     command = [compiler, *flags.split(), "-shared", "-fPIC", "-x", "c", "-", "-o", "/dev/null"]
-    source = b"void f(int *p) {\n_Pragma(\"omp parallel for\")\nfor (int i = 0; i < 9; i++) p[i] = 0; }\n"
-    return shutil.which(compiler) is not None and not subprocess.run(
-        command, input=source, capture_output=True, check=False
-    ).returncode
+    source = b'void f(int *p) {\n_Pragma("omp parallel for")\nfor (int i = 0; i < 9; i++) p[i] = 0; }\n'
+    return (
+        shutil.which(compiler) is not None
+        and not subprocess.run(command, input=source, capture_output=True, check=False).returncode
+    )
 
 
 def assert_right(result: Graded) -> None:
@@ -97,9 +96,7 @@ def no_last_newline(source: str) -> bytes:
 @pytest.mark.parametrize(
     "encoded", [carriage_returns, byte_order_mark, latin_1, utf_8, no_last_newline], ids=lambda f: f.__name__
 )
-def test_a_right_solution_is_right_however_it_is_encoded(
-    encoded: Callable[[str], bytes], tmp_path: Path
-) -> None:
+def test_a_right_solution_is_right_however_it_is_encoded(encoded: Callable[[str], bytes], tmp_path: Path) -> None:
     assert_right(grade(write(tmp_path / "encoded", encoded(REFERENCE.read_text(encoding="utf-8")))))
 
 

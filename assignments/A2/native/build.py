@@ -18,6 +18,7 @@ from assignments.common.probe_io import Job, write_json
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHIM = os.path.join(HERE, "shim.c")
+CRASH = os.path.join(HERE, "crash.c")  # apart: the student's file may ask the headers for strict POSIX
 INTERPOSE = os.path.join(HERE, "interpose.c")
 SOURCE = "train_gpt2.c"
 LIBRARY = "student.so"
@@ -47,8 +48,11 @@ PARAMETERS = {
 }
 
 # Apple's linker binds a library's calls to itself unless told otherwise; elsewhere -fPIC is enough.
+# Elsewhere some systems bind at once by default: then one function that is missing would keep all from loading.
 INTERPOSABLE = (
-    ["-Wl,-interposable", "-Wl,-flat_namespace", "-Wl,-undefined,dynamic_lookup"] if sys.platform == "darwin" else []
+    ["-Wl,-interposable", "-Wl,-flat_namespace", "-Wl,-undefined,dynamic_lookup"]
+    if sys.platform == "darwin"
+    else ["-Wl,-z,lazy"]
 )
 
 _STATIC = re.compile(
@@ -67,6 +71,7 @@ class Build:
     flags: list[str] = field(default_factory=list)
     messages: str = ""
     unavailable: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -116,9 +121,13 @@ def _compile(build: Build, arguments: list[str], output: str) -> bool:
     return done.returncode == 0
 
 
+def is_defined(function: str, source: str) -> bool:
+    """Whether a function of this name is defined, not merely declared or called."""
+    return re.search(rf"\b{function}\s*\([^;{{}}]*\)\s*\{{", _COMMENT.sub(" ", source)) is not None
+
+
 def _explain(part: str, text: str, source: str) -> str:
-    defined = re.search(rf"\b{part}\s*\(", _COMMENT.sub(" ", source))
-    if part in FUNCTIONS and not defined:
+    if part in FUNCTIONS and not is_defined(part, source):
         return "there is no function of this name in the file"
     if part == "model":
         return f"the structs differ from the interface: {text}"
@@ -138,6 +147,7 @@ def _build_library(job: Job, build: Build, source: str) -> None:
         f"-I{job.stage}",
         f'-DTG_SUBMISSION="{path}"',
         SHIM,
+        CRASH,
     ]
     without: dict[str, str] = {}
     for _ in range(4):  # leaving a part out may uncover another; more rounds than that do not help
@@ -149,6 +159,7 @@ def _build_library(job: Job, build: Build, source: str) -> None:
         without.update(new)
     for part, text in without.items():
         build.unavailable.setdefault(part, _explain(part, text, source))
+    build.missing = [part for part in without if part in FUNCTIONS and not is_defined(part, source)]
 
 
 def _about_the_submission(messages: str, folder: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assignments.A2.native.buffers import Fault, GuardedBuffer
-from assignments.A2.native.library import load
+from assignments.A2.native.library import load, undefined_called
 from assignments.common.probe_io import (
     Ending,
     Job,
@@ -92,6 +92,11 @@ class FunctionProbe:
         elif merged.get("written_in_front"):
             names = ", ".join(merged["written_in_front"])
             status.update(status="crashed", detail=f"writes before the start of {names}")
+        elif (told := undefined_called(ending)) is not None:
+            status["detail"] = told
+        if merged.get("changed_inputs"):
+            names = ", ".join(merged["changed_inputs"])
+            status["advice"] = [f"{self.job.function} writes to {names}, which it should only read"]
         return status
 
 

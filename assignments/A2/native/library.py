@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 
 from assignments.A2.native.build import LIBRARY
-from assignments.common.probe_io import Job, Report
+from assignments.common.probe_io import Ending, Job, Report
 
 M_PERTURB = -6  # glibc's mallopt: memory handed out is filled first
 RUBBISH = 0x80  # glibc fills with its complement: floats of 3.4e38
+
+_UNDEFINED = re.compile(r"undefined symbol: (\w+)")
+LOADER_FAILED = 127  # the exit code with which the dynamic loader ends a process
 
 
 def fill_malloc_with_rubbish() -> None:
@@ -21,6 +25,32 @@ def fill_malloc_with_rubbish() -> None:
 
 def load(job: Job, report: Report) -> ctypes.CDLL:
     """Loads ``student.so``; faults are reported from here on."""
-    library = ctypes.CDLL(os.path.join(job.build, LIBRARY))
+    path = os.path.join(job.build, LIBRARY)
+    try:
+        library = ctypes.CDLL(path)
+    except OSError as error:
+        undefined = _UNDEFINED.search(str(error))
+        if undefined is None:
+            raise
+        report.send(undefined=undefined[1])
+        library = ctypes.CDLL(path, handle=_open_lazily(path))
     library.tg_report_faults(report.descriptor)
     return library
+
+
+def _open_lazily(path: str) -> int:
+    """Opens a library whose undefined functions matter only once they are called; ctypes wants all at once."""
+    dlopen = ctypes.CDLL(None).dlopen
+    dlopen.argtypes, dlopen.restype = [ctypes.c_char_p, ctypes.c_int], ctypes.c_void_p
+    handle: int | None = dlopen(path.encode(), os.RTLD_LAZY)
+    if handle is None:
+        raise OSError(f"{LIBRARY} cannot be loaded")
+    return handle
+
+
+def undefined_called(ending: Ending) -> str | None:
+    """A sentence for a process that the loader ended, since it called a function that is nowhere."""
+    name = ending.merged().get("undefined")
+    if not name or ending.status != "exited" or ending.code != LOADER_FAILED:
+        return None
+    return f"it calls `{name}`, which is defined nowhere"

@@ -10,6 +10,7 @@ from typing import Any
 from assignments.A2.native.buffers import Fault, GuardedBuffer, Region
 from assignments.A2.native.build import OPERATORS
 from assignments.A2.native.calls import named_calls
+from assignments.A2.native.library import undefined_called
 from assignments.A2.native.model import (
     ACTIVATION_GRADIENTS,
     FIRST_MOMENT,
@@ -47,6 +48,8 @@ def _status(ending: Ending) -> dict[str, Any]:
 
 
 def _ended(ending: Ending) -> str:
+    if (told := undefined_called(ending)) is not None:
+        return told
     if ending.status == "exited":
         return f"the program stopped with exit code {ending.code}"
     return "it did not end in time" if ending.status == "timed_out" else f"signal {ending.code}"
