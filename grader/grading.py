@@ -28,6 +28,7 @@ from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
 
+TEMPLATE = "template"  # folder of the stage
 COMPILERS = ("gcc", "clang", "cc")
 
 
@@ -111,7 +112,11 @@ def stage_files(assignment: Assignment, taken: Taken, stage: Path) -> None:
         target = stage / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / "student_template" / assignment.id / name, target)
-    if assignment.submission.language == "python":  # once, and not in each of many short processes
+    if assignment.submission.language == "python":
+        for name in assignment.submission.files:  # as students get them, to stand in where one cannot be used
+            (stage / TEMPLATE / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / "student_template" / assignment.id / name, stage / TEMPLATE / name)
+        # once, and not in each of many short processes
         for folder in (stage, assignment.folder, ROOT / "assignments" / "common"):
             compileall.compile_dir(folder, quiet=2)
     for name, blob in taken.files.items():

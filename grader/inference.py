@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from grader.assignment import Fallback
 from grader.engine import Built
 from grader.judge import Judged
 from grader.result import RowResult
@@ -25,7 +26,7 @@ def infer(run: Run, built: Built) -> None:
             continue
         source = sources.get(check.fallback.check) or _source(run, check.fallback.check, built)
         sources[check.fallback.check] = source
-        run.grading.judged[name] = _inferred(run.grading.judged[name], source, check.fallback.tensors)
+        run.grading.judged[name] = _inferred(run.grading.judged[name], source, check.fallback)
     own = left_to_the_student(built)
     for name, check in run.grading.checks.items():
         if check.calls and own:
@@ -55,12 +56,12 @@ def _source(run: Run, name: str, built: Built) -> Judged:
     return run.grading.judged[name]
 
 
-def _inferred(blocked: Judged, source: Judged, tensors: list[str]) -> Judged:
-    comparisons = source.compared(tensors)
+def _inferred(blocked: Judged, source: Judged, fallback: Fallback) -> Judged:
+    comparisons = source.compared(fallback.tensors)
     if not comparisons:
         return Judged(
             "blocked",
-            detail=f"{blocked.detail}; and gpt2_backward gives no gradients to judge it by",
+            detail=f"{blocked.detail}; and {fallback.check} gives nothing to judge it by",
             inferred=True,
         )
     wrong = [c for c in comparisons if not c.ok]

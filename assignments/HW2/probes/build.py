@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import sys
 import warnings
 from dataclasses import dataclass, field
 
@@ -41,6 +42,8 @@ class Build:
 def build_submission(job: Job) -> None:
     """Checks the two files and writes ``build.json``."""
     build = Build()
+    sys.path.append(job.packages)
+    load.preload(job)  # so that a broken autodiff.py does not keep the other file from being imported
     for part, name in load.FILES.items():
         _check_file(job, build, part, name)
     write_json(os.path.join(job.out, "build.json"), vars(build))

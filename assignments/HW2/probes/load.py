@@ -20,6 +20,7 @@ STANDINS = os.path.join(HERE, "standins")
 FILES = {"autodiff": "minitorch/autodiff.py", "sentiment": "project/run_sentiment.py"}
 SENTIMENT = "run_sentiment"
 KEPT = "reference.py"
+TEMPLATE = "template"
 
 
 def set_path(job: Job) -> None:
@@ -41,33 +42,27 @@ def _from_file(name: str, path: str) -> ModuleType:
 def preload(job: Job) -> None:
     """Imports the framework into the driver's own process, so that the cases' processes have it.
 
-    Only where no student's code is in it: over the reference's ``autodiff.py``, or over what that file has
-    beside the functions to write (the support ``stub``), for which a case then puts the student's file in.
+    Only where no student's code is in it: over the reference's ``autodiff.py``, or over the template's, in whose
+    place a case then puts the student's.
     """
     set_path(job)
-    beneath = job.support.get("autodiff") or job.support.get("stub")
-    if beneath and job.options.get("framework") != "submitted":
-        _from_file("minitorch.autodiff", os.path.join(beneath, KEPT))
-        importlib.import_module("minitorch")
+    kept = job.support.get("autodiff")
+    beneath = os.path.join(kept, KEPT) if kept else os.path.join(job.stage, TEMPLATE, FILES["autodiff"])
+    _from_file("minitorch.autodiff", beneath)
+    importlib.import_module("minitorch")
 
 
 def minitorch(job: Job) -> Any:
     """The framework, over the student's ``autodiff.py`` or, with that support, over the reference's."""
     set_path(job)
-    stub = sys.modules.get("minitorch.autodiff")
-    if "autodiff" in job.support and stub is None:
-        _from_file("minitorch.autodiff", os.path.join(job.support["autodiff"], KEPT))
-    elif "autodiff" not in job.support and stub is not None and stub.__file__ != _staged(job):
-        _put_in_place_of(stub, _from_file("minitorch.autodiff", _staged(job)))
+    known, own = sys.modules["minitorch.autodiff"], os.path.join(job.stage, FILES["autodiff"])
+    if "autodiff" not in job.support and known.__file__ != own:
+        _put_in_place_of(known, _from_file("minitorch.autodiff", own))
     return importlib.import_module("minitorch")
 
 
-def _staged(job: Job) -> str:
-    return os.path.join(job.stage, FILES["autodiff"])
-
-
 def _put_in_place_of(stub: ModuleType, module: ModuleType) -> None:
-    """Whatever the framework has imported from the stub, it has from the student's file now."""
+    """Whatever the framework has imported from one module, it has from the other now."""
     framework = [known for name, known in sys.modules.items() if name.split(".")[0] == "minitorch"]
     for known in framework:
         for name, value in list(vars(known).items()):
@@ -91,7 +86,6 @@ def autodiff(job: Job) -> Any:
 
 def sentiment(job: Job) -> Any:
     """The student's ``run_sentiment.py`` as a module, with the parts named in ``under`` put in by name."""
-    minitorch(job)
     to_scratch(job)
     module = importlib.import_module(SENTIMENT)
     put_under(job, module)

@@ -1,0 +1,70 @@
+"""The driver's own parts: what it may import, what it keeps of the reference, how it reads a source."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from assignments.HW2.probes.build import kept, syntax_problem
+from assignments.HW2.probes.outcome import is_empty
+from assignments.HW2.probes.program import Step, steps
+from tests.support import ROOT
+
+SANDBOXED = [ROOT / "assignments" / "HW2" / "driver.py", *(ROOT / "assignments" / "HW2" / "probes").glob("*.py")]
+
+
+@pytest.mark.parametrize("path", SANDBOXED, ids=lambda path: path.name)
+def test_nothing_of_the_judging_side_is_imported(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    names = [n.module or "" for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)]
+    names += [alias.name for n in ast.walk(tree) if isinstance(n, ast.Import) for alias in n.names]
+    assert not [n for n in names if n.split(".")[0] in ("grader", "reference", "torch")]
+    assert not [n for n in names if n in ("assignments.HW2.derive", "assignments.HW2.data")]
+
+
+def test_the_driver_starts_with_the_standard_library_alone() -> None:
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); import assignments.HW2.driver",
+    ]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_the_reference_is_cut_to_what_is_needed() -> None:
+    text = kept("import os\nx = 1\ndef a(): pass\nclass B: pass\nif __name__ == '__main__':\n    a()\n", ["B"])
+    assert "class B" in text
+    assert "import os" in text
+    assert "def a" not in text
+    assert "__main__" not in text
+
+
+def test_a_syntax_problem_has_its_line() -> None:
+    assert syntax_problem(b"x = 1\ny = (\n", "f.py").startswith(", line 2: SyntaxError")
+    assert "U+00A0" in syntax_problem("x = 1\nif x:\n\u00a0   pass\n".encode(), "f.py")
+    assert "null" in syntax_problem(b"x = 1\0\n", "f.py")
+    assert not syntax_problem(b"\xef\xbb\xbfx = 1\r\n", "f.py")
+
+
+def test_empty_functions_are_seen() -> None:
+    def documented() -> None:
+        """To do."""
+
+    def written(x: int) -> int:
+        return x + 1
+
+    assert is_empty(documented)
+    assert is_empty(lambda: None)
+    assert not is_empty(written)
+    assert not is_empty(print)
+
+
+def test_a_step_survives_its_row() -> None:
+    step = Step("permute", (3,), (2, 0, 1))
+    assert steps([step.row()]) == [step]
