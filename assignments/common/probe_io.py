@@ -7,6 +7,7 @@ Tensors travel in the safetensors layout: a little-endian uint64 length, a JSON 
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import resource
@@ -20,6 +21,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ITEM_SIZE = {"F32": 4, "I32": 4, "F64": 8, "I64": 8}
+PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
+MOST_ROUNDS = 1000
 REPORT_LIMIT = 4 << 20  # bytes of report one case may send: a call record is some kilobytes
 
 
@@ -249,6 +252,7 @@ def in_own_process(work: Callable[[Report], None], seconds: float) -> Ending:
     A crash, an ``exit`` or an endless loop of the student's code ends that process alone; what it
     started is killed with it.
     """
+    _take_in_orphans()
     receive, send = os.pipe()
     deadline = time.monotonic() + seconds
     pid = os.fork()
@@ -262,8 +266,41 @@ def in_own_process(work: Callable[[Report], None], seconds: float) -> Ending:
     _kill_group(pid)
     if status is None:
         os.waitpid(pid, 0)
+    _end_strays()
+    if status is None:
         return Ending("timed_out", 0, list(_parse(blob)))
     return _ending(status, list(_parse(blob)))
+
+
+def _take_in_orphans() -> None:
+    """Makes this process the parent of whatever a case leaves behind, where the system can (Linux)."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes below ``pid``, as Linux lists them."""
+    found: list[int] = []
+    for path in glob.glob(f"/proc/{pid}/task/*/children"):
+        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
+            found += [int(child) for child in file.read().split()]
+    return found + [below for child in list(found) for below in _descendants(child)]
+
+
+def _end_strays() -> None:
+    """Ends what a case started and left in a session of its own; new ones may come while it does."""
+    for _ in range(MOST_ROUNDS):
+        strays = _descendants(os.getpid())
+        if not strays:
+            return
+        for stray in strays:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(stray, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
 
 
 def _kill_group(pid: int) -> None:

@@ -111,6 +111,28 @@ def run_confined(command: Sequence[str], box: Box) -> Outcome:
 
 
 def _kill_session(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    """Kills the process, its group, and whatever else came from it and left the group."""
+    descendants = _descendants(process.pid)
+    for kill, pid in ((os.killpg, process.pid), *((os.kill, pid) for pid in descendants)):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(pid, signal.SIGKILL)
     process.wait()
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes below ``pid``, where the system shows them in /proc.
+
+    A driver takes in the orphans below it (``PR_SET_CHILD_SUBREAPER``), so that none of them is elsewhere.
+    """
+    children: dict[int, list[int]] = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            parent = int(status.read_text("ascii", "replace").rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(status.parent.name))
+    found: list[int] = []
+    waiting = [pid]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found

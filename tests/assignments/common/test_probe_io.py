@@ -216,3 +216,23 @@ def test_a_job(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text('{"step": "build", "stage": "/s", "build": "/b", "out": "/o"}')
     job = probe_io.load_job(["driver.py", str(tmp_path / "job.json")])
     assert (job.step, job.stage, job.cases, job.limits) == ("build", "/s", [], {})
+
+
+def leaves_a_daemon(report: Report) -> None:
+    """Starts a process in a session of its own, twice removed, that would go on for good."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.close(report.descriptor)
+            report_pid = os.getpid()
+            Path("/proc/self/comm").write_text("stray")
+            while report_pid:
+                time.sleep(60)
+        os._exit(0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone lets a process take in orphans")
+def test_nothing_that_a_case_started_outlives_it() -> None:
+    in_own_process(leaves_a_daemon, 5.0)
+    names = {path.read_text().strip() for path in Path("/proc").glob("[0-9]*/comm") if path.exists()}
+    assert "stray" not in names
