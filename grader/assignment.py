@@ -129,6 +129,7 @@ class Assignment(Strict):
     checks: dict[str, Check]
     advice: Advice | None = None
     real_files: RealFiles | None = None
+    backend_variable: str | None = Field(None, description="environment variable that names the backend")
     policies: dict[str, str] = Field({}, description="decisions of the course, handed to the probes and to `derive`")
     axes: dict[str, list[str]] = Field({}, description="names of the axes of `tensor`, or of `check.tensor`")
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")

@@ -67,6 +67,10 @@ def grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--cflags", default="", metavar="FLAGS", help="flags appended to the build's")
     parser.add_argument("--no-second-look", action="store_true", help="leave out the build with the Makefile's flags")
     parser.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
+    parser.add_argument("--framework", choices=("ours", "submitted"), default="ours", help="HW2: whose minitorch")
+    parser.add_argument(
+        "--backend", choices=("numpy", "simple", "auto", "cuda"), help="HW2: what computes (default: numpy)"
+    )
     parser.add_argument("--full", action="store_true", help="train to the end, not only to the bar")
     parser.add_argument("--checkpoint", type=Path, metavar="BIN", help="A2: a real checkpoint, with --state")
     parser.add_argument("--state", type=Path, metavar="BIN", help="A2: its debug state")

@@ -7,7 +7,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from grader import fixtures, sandbox, tolerances
+from grader import fixtures, framework, sandbox, tolerances
 from grader import submission as submissions
 from grader.assignment import Assignment
 from grader.cli import default_submission, exit_code
@@ -60,9 +60,11 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
 def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) -> int:
     """Grades, reports, returns the exit code."""
     progress = _progress(arguments.quiet)
-    taken = submissions.take(
-        _submission_path(assignment, arguments), assignment.submission, ROOT / "student_template" / assignment.id
-    )
+    path, ours = _submission_path(assignment, arguments), ROOT / "student_template" / assignment.id
+    taken = submissions.take(path, assignment.submission, ours)
+    if arguments.framework == framework.SUBMITTED:
+        taken = framework.with_submitted_framework(assignment, taken, path, ours)
+    assignment = framework.with_backend(assignment, arguments.backend)
     fixture_set = fixtures.load(arguments.fixtures or fixtures.set_folder(assignment.id, "public"))
     if fixture_set.manifest.assignment != assignment.id:
         raise UsageError(f"{fixture_set.folder} holds fixtures of {fixture_set.manifest.assignment}")
