@@ -128,6 +128,8 @@ def _total(result: Result, console: Console) -> None:
             f" {result.timing.get('total', 0.0):.1f} s)"
         )
     )
+    if not result.complete:
+        console.print(Text("not all rows were graded; the score is that of these alone"))
     failed = [row.id for row in result.rows if row.verdict not in ("pass", "not_implemented", "blocked")]
     if failed and len(failed) < len(result.rows):
         again = f"./grade {result.assignment} {shlex.quote(result.submission.origin)} --only {','.join(failed)}"
