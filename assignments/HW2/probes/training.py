@@ -90,9 +90,10 @@ class Recorder:
         accuracy = self.validation.accuracy(weights)
         self._tell(accuracy)
         self.losses.clear()
+        if accuracy >= self.bar:
+            self.report.send(reached=True)
         if accuracy >= self.bar and not self.full:
             self.save()
-            self.report.send(reached=True)
             self.report.send(done=True)
             os._exit(0)  # the rest of the training changes nothing
         if len(self.weights) % SAVE_EVERY == 0:
@@ -174,7 +175,7 @@ def _train(job: Job, case: dict[str, Any], number: int, report: Report) -> None:
 def probe_run(job: Job, case: dict[str, Any]) -> dict[str, Any]:
     """``w1.<run>`` [epochs, dim, hidden] and so on: the weights of up to three runs with seeds of their own.
 
-    Stops at the first run that reaches the bar, by its own account.
+    The first run that reaches the bar, by its own account, is the last.
     """
     found: dict[str, arrays.Array] = {}
     for number in range(int(case["params"]["runs"])):
