@@ -25,7 +25,7 @@ EPILOG = """\
 other commands:
   fixtures build|verify|state   make or check the fixtures (needs torch)
   template [--check]            cut the student templates from the references
-  data import|forget            real data for training runs, in place of the embedded corpus
+  data import|fetch|forget      real data for training runs, in place of the embedded corpus
   selftest                      run the grader's own tests
 
 exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
+import tempfile
+import urllib.request
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -108,3 +113,47 @@ def _write_fixture(folder: Path) -> None:
     }
     manifest = {"schema": fixtures.SCHEMA, "assignment": "HW2", "set": "SST-2", "seed": None, "cases": [case]}
     (fixture / fixtures.MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+
+
+# ---- fetching them -----------------------------------------------------------------------------------------
+
+GLOVE_URL = "https://nlp.stanford.edu/data/glove.6B.zip"  # 862 MB
+GLOVE_MEMBER = "glove.6B.50d.txt"
+
+
+def fetch(folder: Path, progress: Callable[[str], None]) -> str:
+    """Downloads SST-2 (by the package ``datasets``, an optional one) and GloVe, and takes them.
+
+    Raises:
+        UsageError: the package is not installed, or a download fails.
+    """
+    with tempfile.TemporaryDirectory() as work:
+        progress("SST-2 from Hugging Face, nyu-mll/glue")
+        _fetch_sst2(Path(work))
+        progress(f"GloVe from {GLOVE_URL} (862 MB)")
+        return take(Path(work), _fetch_glove(Path(work)), folder)
+
+
+def _fetch_sst2(work: Path) -> None:
+    try:
+        splits = importlib.import_module("datasets").load_dataset("nyu-mll/glue", "sst2")
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"fetching needs the package {error.name}; install it beside the grader's, or use `data import`"
+        ) from error
+    except Exception as error:  # the package raises errors of many other packages
+        raise UsageError(f"SST-2 cannot be fetched: {error}") from error
+    for name, most in (("train", TRAIN_KEPT), ("validation", None)):
+        sentences, labels = splits[name]["sentence"][:most], splits[name]["label"][:most]
+        lines = [f"{text}\t{label}" for text, label in zip(sentences, labels, strict=True)]
+        (work / f"{name}.tsv").write_text("\n".join(["sentence\tlabel", *lines, ""]), encoding="utf-8")
+
+
+def _fetch_glove(work: Path) -> Path:
+    try:
+        with urllib.request.urlopen(GLOVE_URL, timeout=60) as response, (work / "glove.zip").open("wb") as file:
+            shutil.copyfileobj(response, file)
+        with zipfile.ZipFile(work / "glove.zip") as archive:
+            return Path(archive.extract(GLOVE_MEMBER, work))
+    except (OSError, zipfile.BadZipFile, KeyError) as error:
+        raise UsageError(f"{GLOVE_URL} cannot be fetched: {error}") from error

@@ -1,4 +1,4 @@
-"""``./grade data import <ID> …``: takes real data from the user's disk, to train on in place of the embedded corpus."""
+"""``./grade data import|fetch <ID> …``: real data to train on, in place of the embedded corpus."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def _parser() -> argparse.ArgumentParser:
     take.add_argument(
         "--glove", type=Path, required=True, metavar="FILE", help="GloVe's text format, 50 numbers a word"
     )
+    fetch = commands.add_parser("fetch", help="download both, and take them")
+    fetch.add_argument("assignment", help="e.g. HW2")
     forget = commands.add_parser("forget", help="go back to the embedded corpus")
     forget.add_argument("assignment", help="e.g. HW2")
     return parser
@@ -37,6 +39,10 @@ def run(arguments: Sequence[str]) -> int:
         shutil.rmtree(folder, ignore_errors=True)
         print(f"{asked.assignment} trains on its embedded corpus", file=sys.stderr)
         return EXIT_GRADED
-    counts = training.data_module(asked.assignment).take(asked.sst2, asked.glove, folder)
+    module = training.data_module(asked.assignment)
+    if asked.command == "fetch":
+        counts = module.fetch(folder, lambda text: print(text, file=sys.stderr, flush=True))
+    else:
+        counts = module.take(asked.sst2, asked.glove, folder)
     print(f"imported into {folder}: {counts}", file=sys.stderr)
     return EXIT_GRADED

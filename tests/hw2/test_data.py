@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,25 @@ def test_what_is_no_such_data_is_refused(name: str, content: str, says: str, tmp
     with pytest.raises(UsageError, match=says):
         data.take(folder, glove, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_data_is_fetched_and_taken(standins: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, glove = sst2(tmp_path)
+    packed = tmp_path / "glove.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(glove, data.GLOVE_MEMBER)
+    files = importlib.import_module("localdata").FILES
+    files["validation"] = str(folder / "dev.tsv")  # the stand-in is asked in the package's place
+    monkeypatch.setattr(data, "GLOVE_URL", packed.as_uri())
+    said: list[str] = []
+    assert data.fetch(tmp_path / "home", said.append).startswith("450 train, 100 validation, 200 heldout")
+    assert len(said) == 2
+
+
+def test_what_cannot_be_fetched_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(UsageError, match="needs the package datasets"):
+        data.fetch(tmp_path, lambda text: None)
 
 
 def test_the_committed_fixtures_are_what_the_oracle_says() -> None:
