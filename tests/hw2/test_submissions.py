@@ -151,3 +151,32 @@ def test_a_printed_accuracy_that_differs_is_told(tmp_path: Path) -> None:
     graded = grade_hw2(submission, "--full", training=True)
     assert graded.lost == {"validation_loop"}, graded.said()
     assert any("prints a validation accuracy of 99%" in note["text"] for note in graded.result["advice"])
+
+
+@pytest.mark.parametrize(
+    ("replace", "by", "verdict", "says"),
+    [
+        ("max_epochs = 250", "max_epochs = 0", "fail", "ends without training"),
+        ("    import embeddings", "    import matplotlib\n    import embeddings", "crashed", "No module named"),
+        ("learning_rate = 0.025", "learning_rate = 0.0", "fail", "75% are needed"),
+        ("    main()", "    pass", "fail", "ends without training"),
+        ("embedding_dim = 50", "embedding_dim = 100", "crashed", "50 dimensions, 100 are asked for"),
+    ],
+)
+def test_a_main_block_that_does_not_get_there(replace: str, by: str, verdict: str, says: str, tmp_path: Path) -> None:
+    short = replace.startswith("learning") and ("max_epochs = 250", "max_epochs = 3")
+    submission = changed(
+        tmp_path, FILES[1], lambda text: text.replace(replace, by).replace(*(short or ("max_epochs = 250",) * 2))
+    )
+    graded = grade_hw2(submission, "--only", "accuracy", training=True)
+    row = graded.rows["accuracy"]
+    assert (row["points"], row["verdict"]) == (0, verdict), graded.said()
+    assert says in row["detail"], row["detail"]
+
+
+def test_weights_count_even_if_the_main_block_ends_badly(tmp_path: Path) -> None:
+    bad = "    main()\n    import matplotlib"
+    submission = changed(tmp_path, FILES[1], lambda text: text.replace("    main()", bad).replace("= 250", "= 12"))
+    graded = grade_hw2(submission, "--only", "accuracy", "--full", training=True)
+    assert graded.rows["accuracy"]["points"] == 10, graded.said()
+    assert any("No module named 'matplotlib'" in note["text"] for note in graded.result["advice"])

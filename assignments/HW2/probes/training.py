@@ -169,7 +169,8 @@ def _train(job: Job, case: dict[str, Any], number: int, report: Report) -> None:
             raise
     finally:
         recorder.save()
-        report.send(epochs=len(recorder.weights), problem=recorder.problem)
+    if not recorder.weights:
+        raise Wrong(f"the main block ends without training a network; {recorder.problem}".rstrip("; "))
 
 
 def probe_run(job: Job, case: dict[str, Any]) -> dict[str, Any]:
