@@ -75,7 +75,19 @@ def a2() -> Iterator[Submission]:
             yield Submission(mistake.name, {name: mistake.source()}, look, mistake.row)
 
 
-SOURCES = {"A2": a2}
+def hw2() -> Iterator[Submission]:
+    """HW2's: the reference, the tests' right variants, and their mistakes; without the training run."""
+    from tests.hw2 import patches
+
+    alone = ("--no-training",)
+    yield Submission("reference", patches.Right(name="reference", what="").files(), alone)
+    for variant in patches.load(patches.HERE / "variants.yaml", patches.Right):
+        yield Submission(variant.name, variant.files(), alone)
+    for mistake in patches.load(patches.HERE / "mistakes.yaml", patches.Mistake):
+        yield Submission(mistake.name, mistake.files(), alone, mistake.row)
+
+
+SOURCES = {"A2": a2, "HW2": hw2}
 
 
 def graded(assignment: str, submission: Submission) -> dict[str, Any]:
