@@ -23,6 +23,7 @@ class Limits(Strict):
     memory_mb: int = Field(gt=0, description="address space of one process, MiB")
     processes: int = Field(gt=0, description="processes and threads of the user")
     file_mb: int = Field(gt=0, description="size of a file written, MiB")
+    disk_mb: int = Field(gt=0, description="all that one check (or build) may leave on the disk, MiB")
     output_kb: int = Field(gt=0, description="standard output and error kept, KiB")
 
 
@@ -53,7 +54,8 @@ class Fallback(Strict):
     """Where a check that cannot be made directly takes its evidence from."""
 
     check: str
-    tensors: list[str] = Field(min_length=1)
+    tensors: list[str] = Field(min_length=1, description="what it feeds first")
+    beyond: list[str] = Field([], description="what it cannot reach: wrong there, something else is at fault")
 
 
 class Check(Strict):

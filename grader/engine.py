@@ -27,6 +27,7 @@ Follow = Callable[[dict[str, Any]], None]
 
 MOST_STATUS_BYTES = 8 << 20
 JUDGES_OWN = ("derive.py", "data.py", "transcript.py", "__pycache__")  # of an assignment's folder, not for the sandbox
+ROOM_FOR_A_REPORT = 1 << 20  # bytes; on a disk with less, nothing can be said of the submission
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
 STARTED = ""  # the case id of the line with which a driver says that it runs
 # It also prints this line first: what is in the pipe, the submission cannot take back.
@@ -51,6 +52,7 @@ class BuildReport(BaseModel):
     messages: str = ""
     unavailable: dict[str, str] = {}
     missing: list[str] = []
+    fixed: list[str] = []
     notes: list[str] = []
     problems: list[str] = []
 
@@ -171,6 +173,7 @@ class Engine:
             environment={**ENVIRONMENT, **environment},
             wall_s=limits.wall_s,
             output_bytes=limits.output_kb << 10,
+            disk_mb=limits.disk_mb,
         )
         return self.sandbox.run(box)
 
@@ -261,14 +264,19 @@ class Engine:
         return [] if str(path).startswith(("/usr/", "/bin/")) else [path.parent.parent]
 
     def _read_report(self, out: Path, outcome: Outcome) -> BuildReport:
+        """The driver's report; a build that began and gave none is the fault of what it built."""
+        if outcome.struck:
+            return BuildReport(ok=False, messages=f"building it was stopped: {outcome.struck}")
         if outcome.timed_out:
             return BuildReport(ok=False, messages=f"the compiler did not end within {outcome.wall_s:.0f} s")
         try:
             return BuildReport.model_validate_json(_read_bounded(out / "build.json"))
         except (OSError, ValidationError) as error:
-            raise InfrastructureError(
-                f"the build step of {self.assignment.id} broke: {_last_line(outcome.output) or error}"
-            ) from error
+            begun, said = _begun(outcome.output)
+            why = _last_line(said) or str(error).splitlines()[0]
+            if not begun or shutil.disk_usage(out).free < ROOM_FOR_A_REPORT:
+                raise InfrastructureError(f"the build step of {self.assignment.id} broke: {why}") from error
+            return BuildReport(ok=False, messages=f"building it ended without a report that can be read: {why}")
 
     def probe(
         self,
@@ -311,19 +319,32 @@ class Engine:
         with _Follower(out / "progress.jsonl", follow):
             outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
         statuses = _read_statuses(out / "status.jsonl")
-        begun = outcome.output.startswith(STARTED_LINE)
-        said = outcome.output.removeprefix(STARTED_LINE).replace(f"{built.folder}/", "")
-        outcome = replace(outcome, output=said)  # without our paths, which tell nobody anything
+        begun, said = _begun(outcome.output)
+        # without our paths, which tell nobody anything
+        outcome = replace(outcome, output=said.replace(f"{built.folder}/", ""))
         if STARTED not in statuses and not begun:
             raise InfrastructureError(
                 f"the probe of {check_id} did not start: {_last_line(outcome.output) or 'the sandbox gave no reason'}"
             )
+        if outcome.struck:
+            _blame(statuses, [case.id for case in cases], outcome.struck)
         return Probed(
             statuses,
             {case["id"]: Path(case["out"]) for case in entries},
             outcome,
             time.monotonic() - started,
         )
+
+
+def _begun(output: str) -> tuple[bool, str]:
+    """Whether a driver said that it runs, and what was printed beside that."""
+    return output.startswith(STARTED_LINE), output.removeprefix(STARTED_LINE)
+
+
+def _blame(statuses: dict[str, dict[str, Any]], cases: Sequence[str], limit: str) -> None:
+    """Has the case that went over a limit say so, and those after it: it is the first that did not end, or the last."""
+    for case in [c for c in cases if c not in statuses] or cases[-1:]:
+        statuses[case] = {"case": case, "status": "crashed", "detail": limit}
 
 
 def _last_line(output: str) -> str:

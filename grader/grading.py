@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import compileall
-import os
 import shutil
 import subprocess
 import tempfile
@@ -22,7 +21,7 @@ from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
 from grader.judge import Judge, Judged
 from grader.result import BuildInfo, FixtureInfo, Result, SubmissionInfo
-from grader.sandbox import Sandbox
+from grader.sandbox import Sandbox, disk
 from grader.score import score_rows
 from grader.submission import Taken
 from grader.tolerances import Tolerances
@@ -80,11 +79,12 @@ def find_compiler(asked: str | None) -> str:
 def why_broken(compiler: str) -> str | None:
     """Why the compiler cannot build even the plainest program; None where it can."""
     plain = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(void) { return 0; }\n"
-    command = [compiler, "-x", "c", "-", "-o", os.devnull, "-lm"]
-    done = subprocess.run(command, input=plain, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode == 0:
-        return None
-    first = next(iter(done.stderr.splitlines()), "it gives no reason")
+    with _work_folder() as folder:
+        command = [compiler, "-x", "c", "-", "-o", str(folder / "plain"), "-lm"]
+        done = subprocess.run(command, input=plain, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode == 0 and (folder / "plain").exists():
+            return None
+    first = next(iter(done.stderr.splitlines()), "it gives no reason" if done.returncode else "it makes no file")
     return f"{compiler} cannot build a plain program ({first}); Debian and Ubuntu need: apt install gcc libc6-dev"
 
 
@@ -103,7 +103,7 @@ def _work_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        disk.remove(folder)
 
 
 def stage_files(assignment: Assignment, taken: Taken, stage: Path) -> None:

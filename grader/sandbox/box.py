@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from grader.errors import InfrastructureError
+from grader.sandbox import disk
+
+LOOK_EVERY = 0.25  # seconds between two looks at what a box has written
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,7 @@ class Box:
         environment: all of its environment.
         wall_s: wall time after which its whole process tree is killed.
         output_bytes: how much of its standard output and error is kept.
+        disk_mb: how much may lie in its writable folders, all of them together.
         scratch_mb: size of its /tmp, where the sandbox has one of its own.
     """
 
@@ -36,17 +40,27 @@ class Box:
     environment: dict[str, str] = field(default_factory=dict)
     wall_s: float = 10.0
     output_bytes: int = 1 << 18
+    disk_mb: int = 1024
     scratch_mb: int = 256
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a box ended: exit status (negative: a signal), whether time was up, what it printed."""
+    """How a box ended.
+
+    Attributes:
+        returncode: exit status (negative: a signal).
+        timed_out: whether time was up.
+        output: what it printed.
+        wall_s: how long it ran.
+        struck: the limit on what it writes that it went over, in words; empty: none.
+    """
 
     returncode: int
     timed_out: bool
     output: str
     wall_s: float
+    struck: str = ""
 
 
 class Sandbox(Protocol):
@@ -98,16 +112,28 @@ def run_confined(command: Sequence[str], box: Box) -> Outcome:
         raise InfrastructureError(f"cannot start {command[0]}: {error.strerror}") from error
     assert process.stdout is not None
     kept = _Kept(process.stdout, box.output_bytes)
-    timed_out = False
+    timed_out, struck = False, ""
     try:
-        process.wait(box.wall_s)
-    except subprocess.TimeoutExpired:
-        timed_out = True
+        timed_out, struck = _watch(process, box, started + box.wall_s)
     finally:
         _kill_session(process)
-    outcome = Outcome(process.returncode, timed_out, kept.text(), time.monotonic() - started)
+    struck = struck or disk.excess(box.writable, box.disk_mb)  # what it wrote since the last look
+    outcome = Outcome(process.returncode, timed_out, kept.text(), time.monotonic() - started, struck)
     process.stdout.close()
     return outcome
+
+
+def _watch(process: subprocess.Popen[bytes], box: Box, deadline: float) -> tuple[bool, str]:
+    """Waits for the end; says whether time was up, and which limit on what it writes it went over."""
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            process.wait(min(left, LOOK_EVERY))
+        except subprocess.TimeoutExpired:
+            if struck := disk.excess(box.writable, box.disk_mb, [process.pid, *_descendants(process.pid)]):
+                return False, struck
+        else:
+            return False, ""
+    return True, ""
 
 
 def _kill_session(process: subprocess.Popen[bytes]) -> None:

@@ -30,7 +30,7 @@ from grader.tolerances import Limit
 RELATIVE = Limit(scale="max", rtol=1e-4, atol=0.0, source="made up")
 ELEMENT = Limit(scale="element", rtol=1e-3, atol=1e-6, source="made up")
 ABSOLUTE = Limit(scale="absolute", rtol=0.0, atol=1e-2, source="made up")
-LIMITS = Limits(case_s=5, wall_s=10, cpu_s=5, memory_mb=512, processes=64, file_mb=16, output_kb=64)
+LIMITS = Limits(case_s=5, wall_s=10, cpu_s=5, memory_mb=512, processes=64, file_mb=16, disk_mb=64, output_kb=64)
 
 
 def floats(*values: float) -> Array:

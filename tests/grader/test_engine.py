@@ -154,10 +154,56 @@ def test_a_build_report(bench: Bench) -> None:
     assert (built.report.ok, built.report.flags) == (True, ["-O1"])
 
 
-@pytest.mark.parametrize("report", ["", "{", "[]", '{"ok": "perhaps"}', '{"ok": true, "points": 100}'])
+REPORTS = ["", "{", "[]", '{"ok": "perhaps"}', '{"ok": true, "points": 100}']
+WRITE = "open(os.path.join(job['out'], 'build.json'), 'w').write("
+
+
+@pytest.mark.parametrize("report", REPORTS)
 def test_a_build_report_that_is_none(bench: Bench, report: str) -> None:
     with pytest.raises(InfrastructureError, match="the build step of X1 broke"):
-        build(bench, f"open(os.path.join(job['out'], 'build.json'), 'w').write({report!r})")
+        build(bench, f"{WRITE}{report!r})")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *[f"{WRITE}{report!r})" for report in REPORTS],
+        f"{WRITE}json.dumps({{'ok': True, 'messages': 'x' * (9 << 20)}}))",
+        "os.mkdir(os.path.join(job['out'], 'build.json'))",
+        "raise MemoryError",
+        "os.kill(os.getpid(), 9)",
+    ],
+)
+def test_a_build_that_began_is_the_submissions_to_answer_for(bench: Bench, code: str) -> None:
+    built = build(bench, f"begin()\n{code}")
+    assert not built.report.ok
+    assert built.report.messages.startswith("building it ended without a report that can be read: ")
+    assert "[driver started]" not in built.report.messages
+
+
+def test_nothing_is_said_of_a_submission_on_a_full_disk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engines, "ROOM_FOR_A_REPORT", 1 << 62)
+    with pytest.raises(InfrastructureError, match="the build step of X1 broke"):
+        build(bench, "begin()\nraise SystemExit('No space left on device')")
+
+
+FILL = """
+begin()
+for i in range(int(12)):
+    with open(os.path.join(job["out"], str(i)), "wb") as file: file.write(bytes(8 << 20))
+"""
+
+
+def test_a_build_that_fills_the_disk(bench: Bench) -> None:
+    built = build(bench, FILL)
+    assert (built.report.ok, built.report.messages) == (False, "building it was stopped: it wrote more than 64 MiB")
+
+
+@pytest.mark.parametrize("then", ["", "say(json.dumps({'case': 'probe/small', 'status': 'ok'}))"])
+def test_a_probe_that_fills_the_disk(bench: Bench, then: str) -> None:
+    probed = bench.probe(f"{FILL}\n{then}")
+    assert probed.statuses["probe/small"]["status"] == "crashed"
+    assert probed.statuses["probe/small"]["detail"] == "it wrote more than 64 MiB"
 
 
 def test_no_build_report(bench: Bench) -> None:

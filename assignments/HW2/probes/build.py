@@ -17,6 +17,7 @@ from assignments.HW2.probes import load
 from assignments.HW2.probes.outcome import explain
 
 LOSS = "binary_cross_entropy_loss"
+MOST_REASON = 1000  # characters
 KEPT = "reference.py"
 NEEDED = {"topological_sort": "autodiff", "backpropagate": "autodiff", "Linear": "sentiment", "Network": "sentiment"}
 NEEDED["SentenceSentimentTrain"] = "sentiment"
@@ -34,7 +35,8 @@ class Build:
     problems: list[str] = field(default_factory=list)
 
     def lost(self, part: str, name: str, reason: str) -> None:
-        """A file that cannot be used, and why."""
+        """A file that cannot be used, and why; a line of code in the reason may be as long as the file."""
+        reason = reason if len(reason) <= MOST_REASON else reason[:MOST_REASON] + "..."
         self.unavailable[part] = f"{name}{reason}"
         self.problems.append(f"{name}{reason}")
 
