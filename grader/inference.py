@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from grader.assignment import Fallback
@@ -26,16 +27,23 @@ def infer(run: Run, built: Built) -> None:
             continue
         source = sources.get(check.fallback.check) or _source(run, check.fallback.check, built)
         sources[check.fallback.check] = source
-        run.grading.judged[name] = _inferred(run.grading.judged[name], source, check.fallback)
-    own = left_to_the_student(built)
+        beyond = _beyond(run, built, check.fallback)
+        run.grading.judged[name] = _inferred(run.grading.judged[name], source, check.fallback, beyond)
     for name, check in run.grading.checks.items():
-        if check.calls and own:
-            _settle_wiring(run.grading.judged[name])
+        if check.calls:
+            _settle_wiring(run, built, name)
+
+
+def _beyond(run: Run, built: Built, fallback: Fallback) -> list[str]:
+    """Tensors that none of the student's operators in ``gpt2_backward`` can reach."""
+    left = left_to_the_student(built)
+    fallbacks = [c.fallback for c in run.grading.checks.values() if c.fallback and c.function in left]
+    return [t for t in fallback.beyond if all(t in f.beyond for f in fallbacks if f.check == fallback.check)]
 
 
 def left_to_the_student(built: Built) -> list[str]:
-    """The functions for which ours cannot be recorded: missing under their names, or declared otherwise."""
-    return sorted(set(built.report.unavailable) - {"model"})
+    """The functions for which ours cannot be recorded: missing, declared otherwise, or not to be replaced."""
+    return sorted((set(built.report.unavailable) | set(built.report.fixed)) - {"model"})
 
 
 def declared_otherwise(built: Built) -> list[str]:
@@ -56,27 +64,41 @@ def _source(run: Run, name: str, built: Built) -> Judged:
     return run.grading.judged[name]
 
 
-def _inferred(blocked: Judged, source: Judged, fallback: Fallback) -> Judged:
+def _inferred(blocked: Judged, source: Judged, fallback: Fallback, beyond: Sequence[str]) -> Judged:
     comparisons = source.compared(fallback.tensors)
-    if not comparisons:
-        return Judged(
-            "blocked",
-            detail=f"{blocked.detail}; and {fallback.check} gives nothing to judge it by",
-            inferred=True,
-        )
     wrong = [c for c in comparisons if not c.ok]
+    elsewhere = [c.tensor for c in source.compared(beyond) if not c.ok]
+    if not comparisons or (wrong and elsewhere):
+        why = (
+            f"{', '.join(dict.fromkeys(elsewhere))} are wrong, which it does not reach"
+            if elsewhere
+            else "it gives nothing"
+        )
+        detail = f"{blocked.detail}; and {fallback.check} cannot say more of it: {why}"
+        return Judged("blocked", detail=detail, inferred=True)
     if wrong:
         detail = f"{blocked.detail}; {', '.join(dict.fromkeys(c.tensor for c in wrong))}, which it feeds, are wrong"
         return Judged("fail", comparisons, detail, inferred=True)
     return Judged("pass", comparisons, blocked.detail, inferred=True)
 
 
-def _settle_wiring(wiring: Judged) -> None:
-    """With an operator of the student's in it, wrong tensors alone do not speak against the wiring.
+def _settle_wiring(run: Run, built: Built, name: str) -> None:
+    """With a wrong operator of the student's in it, tensors that this one reaches do not speak against the wiring.
 
-    Then the calls decide: they are made on the right tensors, in the right order.
+    Then the calls decide: they are made on the right tensors, in the right order. A row is lost to that operator,
+    so that nothing is gained by having one.
     """
-    if wiring.verdict == "fail" and not wiring.calls_differ and not wiring.detail:
+    wiring = run.grading.judged[name]
+    left = left_to_the_student(built)
+    guilty = [
+        check.fallback
+        for other, check in run.grading.checks.items()
+        if check.fallback and check.function in left and run.grading.judged[other].verdict != "pass"
+    ]
+    if wiring.verdict != "fail" or wiring.calls_differ or wiring.detail or not guilty:
+        return
+    unreached = [tensor for tensor in guilty[0].beyond if all(tensor in fallback.beyond for fallback in guilty)]
+    if all(c.ok for c in wiring.compared(unreached)):
         wiring.verdict, wiring.inferred = "pass", True
         wiring.detail = "all other calls are made on the right tensors, in the right order"
 

@@ -67,6 +67,13 @@ void tg_report_faults(int descriptor) {
     sigaction(SIGFPE, &action, NULL);
 }
 
+// Whether a memory fault would still be told: the student's code may have put a handler of its own in place.
+int tg_faults_are_reported(void);
+int tg_faults_are_reported(void) {
+    struct sigaction now;
+    return sigaction(SIGSEGV, NULL, &now) == 0 && now.sa_sigaction == tg_on_fault;
+}
+
 // Calls the function; the number of the signal that stopped it, or 0.
 int tg_guarded(void (*function)(void *), void *argument);
 int tg_guarded(void (*function)(void *), void *argument) {

@@ -11,6 +11,8 @@
 #endif
 #include TG_SUBMISSION
 
+// The file may have left other settings behind.
+#pragma GCC visibility push(default)
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@ import glob
 import json
 import os
 import resource
-import select
+import secrets
 import signal
 import struct
 import sys
@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 ITEM_SIZE = {"F32": 4, "I32": 4, "F64": 8, "I64": 8}
+NOT_THE_CHILDS = ("case", "status", "code", "done")  # keys that the driver alone sets
 PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
 MOST_ROUNDS = 1000
 REPORT_LIMIT = 4 << 20  # bytes of report one case may send: a call record is some kilobytes
@@ -191,36 +192,22 @@ class Ending:
     lines: list[dict[str, Any]]
 
     def merged(self) -> dict[str, Any]:
-        """All reported keys in one, later ones winning."""
-        return {key: value for line in self.lines for key, value in line.items()}
+        """All reported keys in one, later ones winning; the child's word, and how it ended is not among it."""
+        told = {key: value for line in self.lines for key, value in line.items()}
+        return {key: value for key, value in told.items() if key not in NOT_THE_CHILDS}
 
 
-def _child(work: Callable[[Report], None], descriptor: int) -> None:
+def _child(work: Callable[[Report], None], descriptor: int, done: str) -> None:
     os.setpgid(0, 0)
     report = Report(descriptor)
     try:
         work(report)
         sys.stdout.flush()
-        report.send(done=True)
+        report.send(done=done)
     except BaseException as error:  # the child must end here, whatever the student's code raised
         report.send(error=f"{type(error).__name__}: {error}")
         os._exit(70)
     os._exit(0)
-
-
-def _drain(descriptor: int, deadline: float) -> tuple[bytes, bool]:
-    """Reads until the other end closes or time is up; says whether it closed in time."""
-    blob = b""
-    while (left := deadline - time.monotonic()) > 0:
-        ready, _, _ = select.select([descriptor], [], [], left)
-        if not ready:
-            return blob, False
-        piece = os.read(descriptor, 1 << 16)
-        if not piece:
-            return blob, True
-        if len(blob) < REPORT_LIMIT:
-            blob += piece
-    return blob, False
 
 
 def _parse(blob: bytes) -> Iterator[dict[str, Any]]:
@@ -233,17 +220,33 @@ def _parse(blob: bytes) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-def _wait(pid: int, deadline: float) -> int | None:
-    """The child's wait status, or None when it does not end in time."""
-    pause = 0.0005
-    while True:
-        done, status = os.waitpid(pid, os.WNOHANG)
-        if done:
-            return status
-        if time.monotonic() > deadline:
-            return None
-        time.sleep(pause)
-        pause = min(2 * pause, 0.02)
+def _read_available(descriptor: int) -> tuple[bytes, bool]:
+    """What a pipe holds now, and whether its other ends are closed."""
+    blob = b""
+    with contextlib.suppress(BlockingIOError):
+        while piece := os.read(descriptor, 1 << 16):
+            blob += piece if len(blob) < REPORT_LIMIT else b""
+        return blob, True
+    return blob, False
+
+
+def _follow(pid: int, descriptor: int, deadline: float) -> tuple[bytes, int | None]:
+    """Reads what a child reports until it ends: its wait status, or None when it does not end in time.
+
+    The child's end counts, not the pipe's: something that it left behind may hold that open for good.
+    """
+    os.set_blocking(descriptor, False)
+    blob, closed, pause, status = b"", False, 0.0005, None
+    while status is None and time.monotonic() < deadline:
+        done, ended = os.waitpid(pid, os.WNOHANG)
+        status = ended if done else None
+        if not closed:
+            piece, closed = _read_available(descriptor)
+            blob += piece if len(blob) < REPORT_LIMIT else b""
+        if status is None:
+            time.sleep(pause)
+            pause = min(2 * pause, 0.01)
+    return blob + (b"" if closed else _read_available(descriptor)[0]), status
 
 
 def in_own_process(work: Callable[[Report], None], seconds: float) -> Ending:
@@ -255,21 +258,21 @@ def in_own_process(work: Callable[[Report], None], seconds: float) -> Ending:
     _take_in_orphans()
     receive, send = os.pipe()
     deadline = time.monotonic() + seconds
+    done = secrets.token_hex(8)  # another word each time: it is not to be said for the child
     pid = os.fork()
     if pid == 0:
         os.close(receive)
-        _child(work, send)
+        _child(work, send, done)
     os.close(send)
-    blob, closed = _drain(receive, deadline)
+    blob, status = _follow(pid, receive, deadline)
     os.close(receive)
-    status = _wait(pid, deadline) if closed else None
     _kill_group(pid)
     if status is None:
         os.waitpid(pid, 0)
     _end_strays()
     if status is None:
         return Ending("timed_out", 0, list(_parse(blob)))
-    return _ending(status, list(_parse(blob)))
+    return _ending(status, list(_parse(blob)), done)
 
 
 def _take_in_orphans() -> None:
@@ -311,12 +314,12 @@ def _kill_group(pid: int) -> None:
             continue
 
 
-def _ending(status: int, lines: list[dict[str, Any]]) -> Ending:
+def _ending(status: int, lines: list[dict[str, Any]], word: str) -> Ending:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         kind = "timed_out" if number == signal.SIGXCPU else "crashed"
         return Ending(kind, number, lines)
-    done = any(line.get("done") for line in lines)
+    done = any(line.get("done") == word for line in lines)
     code = os.WEXITSTATUS(status)
     return Ending("ok" if done and code == 0 else "exited", code, lines)
 

@@ -61,7 +61,7 @@ def test_wrong_tensors_speak_against_it() -> None:
 def test_no_tensors_say_nothing_and_earn_nothing() -> None:
     found = inferred(Judged("crashed"), {"f": MISSING})["probe"]
     assert (found.verdict, found.inferred) == ("blocked", True)
-    assert "gives no gradients to judge it by" in found.detail
+    assert "it gives nothing" in found.detail
 
 
 def test_the_wiring_is_probed_if_no_row_asked_for_it() -> None:
@@ -80,8 +80,15 @@ def test_what_was_probed_stays_as_it_is() -> None:
 
 
 def test_the_calls_speak_for_the_wiring_under_a_function_of_the_students() -> None:
-    found = inferred(Judged("fail", [comparison("dwte", right=False)]), {"f": MISSING})["wiring"]
-    assert (found.verdict, found.inferred) == ("pass", True)
+    found = inferred(Judged("fail", [comparison("dwte", right=False)]), {"f": MISSING})
+    assert (found["wiring"].verdict, found["wiring"].inferred) == ("pass", True)
+    assert found["probe"].verdict == "fail"
+
+
+def test_a_right_function_of_the_students_excuses_no_wiring() -> None:
+    wiring = Judged("fail", [comparison("dwte"), comparison("dwpe"), comparison("dlnfw", right=False)])
+    found = inferred(wiring, {"f": MISSING})
+    assert (found["wiring"].verdict, found["probe"].verdict) == ("fail", "pass")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from typing import IO
 
 from assignments.common.probe_io import Job, write_json
 
@@ -34,6 +35,9 @@ OPERATORS_GRADED = (
     "crossentropy_softmax_backward",
 )
 MODEL_FUNCTIONS = ("gpt2_zero_grad", "gpt2_backward", "gpt2_update")
+MOST_ERRORS = "-fmax-errors=50"  # more tell nothing
+MOST_MESSAGES = 64 << 10  # bytes kept of what the compiler says
+MOST_LINE = 1000  # bytes of one line of it
 FUNCTIONS = OPERATORS_GRADED + MODEL_FUNCTIONS
 
 # The parameters by name, as llm.c has them: the same names in another order is another signature.
@@ -55,9 +59,13 @@ INTERPOSABLE = (
     else ["-Wl,-z,lazy"]
 )
 
-_STATIC = re.compile(
-    r"\bstatic(?=\s+(?:(?:inline|__inline|__inline__)\s+)?void\s+(?:" + "|".join(FUNCTIONS) + r")\s*\()"
+# What may stand before a graded function: specifiers and attributes, in any order.
+_SPECIFIED = re.compile(
+    r"((?:\b(?:static|extern|inline|__inline|__inline__)\b|__attribute__\s*\(\([^;{}]*?\)\)|\s)+)"
+    r"(?=\bvoid\s+(?:" + "|".join(FUNCTIONS) + r")\s*\()"
 )
+# What of it keeps another function from taking its place; gcc takes an inline function for the only one.
+_BINDING = re.compile(r"\b(?:static|inline|__inline|__inline__|always_inline|__always_inline__)\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 
@@ -72,17 +80,24 @@ class Build:
     messages: str = ""
     unavailable: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    fixed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def without_static(source: str) -> tuple[str, bool]:
-    """Makes the graded functions external, lines kept; says whether any was static.
+def made_replaceable(source: str) -> tuple[str, bool]:
+    """Makes the graded functions external and not inline, lines kept; says whether any was otherwise.
 
-    A static function is right C and right for the handout's own test; but no stand-in can take its
+    A static or inline function is right C and right for the handout's own test; but no stand-in can take its
     place under ``gpt2_backward``.
     """
-    text, count = _STATIC.subn(" " * len("static"), source)
-    return text, count > 0
+    changed = False
+
+    def blank(word: re.Match[str]) -> str:
+        nonlocal changed
+        changed = True
+        return " " * len(word[0])
+
+    return _SPECIFIED.sub(lambda match: _BINDING.sub(blank, match[0]), source), changed
 
 
 def parts_by_line(shim: str) -> list[tuple[int, str]]:
@@ -107,23 +122,65 @@ def reordered(source: str) -> dict[str, str]:
     text = _COMMENT.sub(" ", source)
     found: dict[str, str] = {}
     for name, expected in PARAMETERS.items():
-        match = re.search(rf"\bvoid\s+{name}\s*\(([^()]*)\)\s*\{{", text)
-        names = [re.split(r"[\s*]+", part.strip())[-1].rstrip("[]") for part in match[1].split(",")] if match else []
-        if names != expected.split() and sorted(names) == sorted(expected.split()):
-            found[name] = f"its parameters stand in another order: ({', '.join(names)})"
+        orders = [_names(match) for match in re.findall(rf"\bvoid\s+{name}\s*\(([^()]*)\)\s*\{{", text)]
+        # of several, all but one are behind an #if that does not hold
+        if orders and expected.split() not in orders and sorted(orders[0]) == sorted(expected.split()):
+            found[name] = f"its parameters stand in another order: ({', '.join(orders[0])})"
     return found
 
 
+def _names(parameters: str) -> list[str]:
+    """The names of a list of parameters."""
+    return [re.split(r"[\s*]+", part.strip())[-1].rstrip("[]") for part in parameters.split(",")]
+
+
+def _kept(stream: IO[bytes]) -> str:
+    """The compiler's messages: the first of them, each line cut, and of what comes later the errors alone."""
+    kept, room, later, begins = [], MOST_MESSAGES, MOST_MESSAGES // 4, True
+    while piece := stream.readline(MOST_LINE):
+        line, begins = (piece if begins else b""), piece.endswith(b"\n")
+        if room > 0:
+            room -= len(line)
+        elif b"error: " in line and later > 0:
+            later -= len(line)
+        else:
+            continue
+        kept.append(line + b"...\n" if len(line) == MOST_LINE and not line.endswith(b"\n") else line)
+    return b"".join(kept).decode("utf-8", "replace")
+
+
 def _compile(build: Build, arguments: list[str], output: str) -> bool:
-    command = [build.compiler, *build.flags, "-fdiagnostics-color=never", *arguments, "-o", output, "-lm"]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    build.messages = done.stderr
-    return done.returncode == 0
+    command = [build.compiler, *build.flags, "-fdiagnostics-color=never", MOST_ERRORS, *arguments, "-o", output, "-lm"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        build.messages = _kept(process.stderr)
+    return process.returncode == 0 and os.path.exists(output)
 
 
 def is_defined(function: str, source: str) -> bool:
     """Whether a function of this name is defined, not merely declared or called."""
     return re.search(rf"\b{function}\s*\([^;{{}}]*\)\s*\{{", _COMMENT.sub(" ", source)) is not None
+
+
+def _look_at_the_file_alone(build: Build, path: str, job: Job) -> None:
+    """Where the build fails, says what is wrong with the file by itself: the shim's lines tell a student nothing."""
+    around = build.messages
+    if not _compile(build, ["-fsyntax-only", "-DTESTING", f"-I{job.stage}", path], os.devnull):
+        return
+    build.messages = (
+        f"{SOURCE}: error: it compiles alone, but not with what calls its functions; it may end inside of something"
+        f" that is not closed, or define what is not its own\n{around}"
+    )
+
+
+def _not_replaceable(library: str, build: Build) -> list[str]:
+    """The operators that the library does not export under their names: nothing can take their place."""
+    symbols = shutil.which("nm")
+    if symbols is None:
+        return []
+    done = subprocess.run([symbols, "-g", library], capture_output=True, text=True, errors="replace", check=False)
+    names = {line.split()[-1].removeprefix("_") for line in done.stdout.splitlines() if line.strip()}
+    return [f for f in OPERATORS_GRADED if f not in names and f not in build.unavailable]
 
 
 def _explain(part: str, text: str, source: str) -> str:
@@ -159,6 +216,10 @@ def _build_library(job: Job, build: Build, source: str) -> None:
         without.update(new)
     for part, text in without.items():
         build.unavailable.setdefault(part, _explain(part, text, source))
+    if not build.ok:
+        _look_at_the_file_alone(build, path, job)
+    if build.ok:
+        build.fixed = _not_replaceable(os.path.join(job.build, LIBRARY), build)
     build.missing = [part for part in without if part in FUNCTIONS and not is_defined(part, source)]
 
 
@@ -192,11 +253,11 @@ def build_submission(job: Job) -> None:
     options = job.options
     build = Build(compiler=options["compiler"], flags=list(options["flags"]))
     source = read_source(os.path.join(job.stage, SOURCE))
-    text, was_static = without_static(source)
+    text, was_bound = made_replaceable(source)
     with open(os.path.join(job.build, SOURCE), "w", encoding="utf-8", newline="") as file:
         file.write(text)
-    if was_static:
-        build.notes.append("graded functions declared `static` were graded as if they were not")
+    if was_bound:
+        build.notes.append("graded functions declared `static` or `inline` were graded as if they were not")
     build.unavailable.update(reordered(source))
     _note_main(source, build)
     _build_library(job, build, source)

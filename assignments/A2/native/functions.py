@@ -65,15 +65,16 @@ class FunctionProbe:
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
         sizes = [self.case["params"][name] for name in self.signature.sizes]
         getattr(library, f"tg_probe_{self.job.function}")(pointers, (ctypes.c_int * len(sizes))(*sizes))
-        self._hand_back(report)
+        self._hand_back(report, bool(library.tg_faults_are_reported()))
 
-    def _hand_back(self, report: Report) -> None:
+    def _hand_back(self, report: Report, watched: bool) -> None:
         results = self.signature.results
         buffers = self.buffers.values()
         report.send(
             untouched=not any(b.changed() for b in buffers),
             changed_inputs=[b.name for b in buffers if b.name not in results and b.changed()],
             written_in_front=[b.name for b in buffers if b.written_in_front()],
+            watched=watched,
         )
         write_tensors(self.case["out"], self.results())
 
@@ -85,13 +86,16 @@ class FunctionProbe:
     def verdict(self, ending: Ending) -> dict[str, Any]:
         """The status line of this case."""
         merged = ending.merged()
-        status = {"status": ending.status, "code": ending.code, **merged}
+        status = {**merged, "status": ending.status, "code": ending.code}
         fault = Fault.from_report(merged)
         if fault is not None:
             status["detail"] = fault.sentence(self.describe(fault.address))
         elif merged.get("written_in_front"):
             names = ", ".join(merged["written_in_front"])
             status.update(status="crashed", detail=f"writes before the start of {names}")
+        elif merged.get("watched") is False:
+            handler = "it puts a signal handler of its own in place, under which a fault does not show"
+            status.update(status="crashed", detail=handler)
         elif (told := undefined_called(ending)) is not None:
             status["detail"] = told
         if merged.get("changed_inputs"):

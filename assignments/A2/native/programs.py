@@ -37,7 +37,7 @@ PREFILL = b"\x00\x00\x80?"  # 1.0f: what the gradient buffers hold before they a
 def _status(ending: Ending) -> dict[str, Any]:
     merged = ending.merged()
     regions = [Region(*region) for region in merged.pop("regions", [])]
-    status = {"status": ending.status, "code": ending.code, **merged}
+    status = {**merged, "status": ending.status, "code": ending.code}
     fault = Fault.from_report(merged)
     if fault is not None:
         described = (region.describe(fault.address) for region in regions)
