@@ -14,11 +14,11 @@ from grader.errors import (
     EXIT_BELOW_MINIMUM,
     EXIT_GRADED,
     EXIT_INFRASTRUCTURE,
-    EXIT_USAGE,
     GraderError,
     UsageError,
 )
 from grader.home import ROOT
+from grader.report import stdout
 from grader.sandbox import NAMES as SANDBOXES
 
 EPILOG = """\
@@ -64,7 +64,7 @@ def grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--sandbox", choices=SANDBOXES, default="auto", help="how to confine the submission")
     parser.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
     parser.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
-    parser.add_argument("--cflags", default="", metavar="FLAGS", help="flags appended to the build's")
+    parser.add_argument("--cflags", default="", metavar="FLAGS", help="flags appended to the build's: --cflags=-O3")
     parser.add_argument("--no-second-look", action="store_true", help="leave out the build with the Makefile's flags")
     parser.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
     parser.add_argument("--framework", choices=("ours", "submitted"), default="ours", help="HW2: whose minitorch")
@@ -83,14 +83,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(arguments)
     except GraderError as error:
-        kind = "usage" if error.exit_code == EXIT_USAGE else "infrastructure error, nothing was scored"
-        print(f"grade: {kind}: {error}", file=sys.stderr)
+        print(f"grade: {error.kind}: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("grade: stopped", file=sys.stderr)
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        stdout.give_up()
         return EXIT_GRADED
     except Exception as error:
         if os.environ.get("GRADE_DEBUG"):
@@ -134,6 +133,10 @@ def _rows(values: Sequence[str]) -> list[str]:
 def _grade(arguments: argparse.Namespace) -> int:
     assignment = assignments.load(arguments.assignment)
     rows = _rows(arguments.only)
+    if arguments.only and not rows:
+        raise UsageError(f"--only names no row; the rows are: {', '.join(row.id for row in assignment.rows)}")
+    if not 0 <= arguments.min_score <= assignment.total:
+        raise UsageError(f"--min-score: {arguments.min_score} is not between 0 and {assignment.total}")
     for row in rows:
         assignment.row(row)
     from grader.commands.grade import run

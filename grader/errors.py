@@ -12,13 +12,21 @@ class GraderError(Exception):
     """An error with one clear message for the user and an exit code; never a score."""
 
     exit_code = EXIT_INFRASTRUCTURE
+    kind = "infrastructure error, nothing was scored"
 
 
 class UsageError(GraderError):
     """The command, or the submission it names, is not something that can be graded."""
 
     exit_code = EXIT_USAGE
+    kind = "usage"
 
 
 class InfrastructureError(GraderError):
     """The machine or the installation is at fault; the submission was not judged."""
+
+
+class NotShownError(GraderError):
+    """The submission was judged, but what came of it could not be written where it was to be."""
+
+    kind = "infrastructure error"

@@ -64,6 +64,11 @@ def _is_tar(path: Path) -> bool:
         return True
 
 
+def _begins_as_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+
+
 def take(path: Path, rules: Rules, ours: Path) -> Taken:
     """Takes the files that count from ``path``; ``ours`` is the template's folder.
 
@@ -84,6 +89,8 @@ def take(path: Path, rules: Rules, ours: Path) -> Taken:
         return _take_zip(path, rules, ours)
     if _is_tar(path):
         return _take_tar(path, rules, ours)
+    if _begins_as_zip(path):
+        return _broken(path, ValueError("the zip is damaged, or cut short"))
     raise UsageError(f"{path} is neither a folder, nor a zip or tar, nor {' or '.join(rules.files)}")
 
 

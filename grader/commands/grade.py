@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 from pathlib import Path
@@ -11,11 +12,16 @@ from grader import fixtures, framework, sandbox, tolerances
 from grader import submission as submissions
 from grader.assignment import Assignment
 from grader.cli import default_submission, exit_code
-from grader.errors import UsageError
+from grader.errors import NotShownError, UsageError
 from grader.grading import Grading, Options, Progress
 from grader.home import ROOT
+from grader.report import json
+from grader.report.stdout import shown
 from grader.result import Result
 from grader.training import with_training
+
+WIDTH = 100  # columns, where none are asked for
+NARROWEST = 40
 
 
 def _submission_path(assignment: Assignment, arguments: argparse.Namespace) -> Path:
@@ -23,7 +29,19 @@ def _submission_path(assignment: Assignment, arguments: argparse.Namespace) -> P
         if arguments.submission:
             raise UsageError("--reference grades the reference; a submission beside it has no meaning")
         return ROOT / "reference" / assignment.id
+    if arguments.submission == "":
+        raise UsageError("the submission has an empty name")
     return Path(arguments.submission) if arguments.submission else default_submission(assignment)
+
+
+def _fixtures(assignment: Assignment, folder: Path | None) -> fixtures.FixtureSet:
+    """The set that was asked for, or the public one."""
+    if folder is not None and folder.is_dir() and not (folder / fixtures.MANIFEST).exists():
+        raise UsageError(f"there is no fixture set at {folder}: no {fixtures.MANIFEST}")
+    found = fixtures.load(folder or fixtures.set_folder(assignment.id, "public"))
+    if found.manifest.assignment != assignment.id:
+        raise UsageError(f"{found.folder} holds fixtures of {found.manifest.assignment}")
+    return found
 
 
 def _progress(quiet: bool) -> Progress:
@@ -59,19 +77,18 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
 
 def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) -> int:
     """Grades, reports, returns the exit code."""
+    if arguments.json is not None:
+        json.check_target(arguments.json)
     progress = _progress(arguments.quiet)
     path, ours = _submission_path(assignment, arguments), ROOT / "student_template" / assignment.id
     taken = submissions.take(path, assignment.submission, ours)
     if arguments.framework == framework.SUBMITTED:
         taken = framework.with_submitted_framework(assignment, taken, path, ours)
     assignment = framework.with_backend(assignment, arguments.backend)
-    fixture_set = fixtures.load(arguments.fixtures or fixtures.set_folder(assignment.id, "public"))
-    if fixture_set.manifest.assignment != assignment.id:
-        raise UsageError(f"{fixture_set.folder} holds fixtures of {fixture_set.manifest.assignment}")
     grading = Grading(
         assignment,
         taken,
-        fixture_set,
+        _fixtures(assignment, arguments.fixtures),
         sandbox.choose(arguments.sandbox, arguments.require_sandbox),
         tolerances.load(),
         _options(assignment, arguments, rows, progress),
@@ -83,14 +100,36 @@ def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) 
 
 
 def _report(result: Result, arguments: argparse.Namespace) -> None:
-    from grader.report import json
-
-    if arguments.json != "-":
-        from rich.console import Console
-
-        from grader.report import terminal
-
-        console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
-        terminal.render(result, console, arguments.verbose)
-    if arguments.json:
+    """The JSON first: it is there even where nothing can be shown. Where it cannot be written, the result is shown."""
+    if arguments.json is None:
+        _show(result, arguments.verbose)
+        return
+    try:
         json.write(result, arguments.json)
+    except NotShownError:
+        if arguments.json != json.STDOUT:
+            _show(result, arguments.verbose)
+        raise
+    if arguments.json != json.STDOUT:
+        _show(result, arguments.verbose, arguments.json)
+
+
+def _show(result: Result, verbose: bool, kept: str = "") -> None:
+    """The result on standard output; ``kept``: the file that it is in already."""
+    from rich.console import Console
+
+    from grader.report import terminal
+
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:  # not rich's: it ends the program with 1
+            raise BrokenPipeError
+
+    console = Piped(highlight=False, width=None if sys.stdout.isatty() else _columns())
+    with shown(kept):
+        terminal.render(result, console, verbose)
+
+
+def _columns() -> int:
+    """How wide the output is where it goes into a pipe or a file."""
+    asked = os.environ.get("COLUMNS", "")
+    return max(int(asked), NARROWEST) if asked.isdecimal() and len(asked) < 6 else WIDTH

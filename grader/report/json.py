@@ -7,8 +7,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from grader.errors import InfrastructureError
+from grader.errors import NotShownError, UsageError
+from grader.report.stdout import shown
 from grader.result import Result
+
+STDOUT = "-"
 
 
 def text(result: Result) -> str:
@@ -16,10 +19,26 @@ def text(result: Result) -> str:
     return result.model_dump_json(indent=2, by_alias=True) + "\n"
 
 
+def check_target(target: str) -> None:
+    """Refuses a target that cannot become a file, before anything is graded.
+
+    Raises:
+        UsageError: its folder is missing, or it is a folder itself.
+    """
+    path = Path(target)
+    if target == STDOUT:
+        return
+    if not target or path.is_dir():
+        raise UsageError(f"--json: {target or '``'} is not the name of a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"--json: there is no folder {path.parent}")
+
+
 def write(result: Result, target: str) -> None:
     """Writes to a path, or to standard output for ``-``; an earlier file stays whole until the new one is."""
-    if target == "-":
-        sys.stdout.write(text(result))
+    if target == STDOUT:
+        with shown():
+            sys.stdout.write(text(result))
         return
     path = Path(target)
     try:
@@ -38,4 +57,4 @@ def write(result: Result, target: str) -> None:
             Path(part).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise InfrastructureError(f"cannot write {target}: {error.strerror}") from error
+        raise NotShownError(f"cannot write {target}: {error.strerror}") from error

@@ -14,7 +14,6 @@ from rich.text import Text
 from grader.result import CheckResult, Evidence, Result, RowResult, Verdict
 from grader.score import describe
 
-NARROWEST = 80
 _CI_COMMAND = re.compile(r"(?<!\S)::|##\[")  # what a CI service takes for a command to itself
 STYLES: dict[Verdict, str] = {
     "pass": "green",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from grader import assignment as assignments
 from grader import cli
+from grader.commands import grade as grade_command
 from grader.errors import InfrastructureError
 from grader.home import ROOT
 from tests.support import Graded, run_command
@@ -33,6 +35,15 @@ WRONG: list[tuple[list[str], str]] = [
     (["A2", "--only", "gelu"], "A2 has no row `gelu`; its rows are: zero_grad"),
     (["A2", "--no-such-flag"], "unrecognized arguments: --no-such-flag"),
     (["A2", "--min-score", "many"], "invalid int value"),
+    (["A2", "--min-score", "-1"], "--min-score: -1 is not between 0 and 100"),
+    (["A2", "--min-score", "101"], "--min-score: 101 is not between 0 and 100"),
+    (["A2", ""], "the submission has an empty name"),
+    (["A2", "--only", ""], "--only names no row; the rows are: zero_grad"),
+    (["A2", "--only", ","], "--only names no row"),
+    (["A2", "--reference", "--json", ""], "--json: `` is not the name of a file"),
+    (["A2", "--reference", "--json", "/"], "--json: / is not the name of a file"),
+    (["A2", "--reference", "--json", "/absent/r.json"], "--json: there is no folder /absent"),
+    (["A2", "--reference", "--fixtures", "/dev"], "there is no fixture set at /dev: no manifest.json"),
     (["A2", "--sandbox", "none"], "invalid choice"),
     (["A2", "--reference", "."], "a submission beside it has no meaning"),
     (["A2", "--reference", "--fixtures", "/absent"], "there is no fixture set at /absent"),
@@ -57,6 +68,7 @@ def test_wrong_usage_is_2(arguments: list[str], message: str, capsys: pytest.Cap
 
 INFRASTRUCTURE: list[tuple[list[str], str]] = [
     (["--cc", "no-such-cc"], "no C compiler (no-such-cc) was found; install one: `apt install gcc`"),
+    (["--cc", "true"], "true cannot build a plain program (it makes no file); Debian and Ubuntu need: apt install"),
     (["--cc", "false"], "false cannot build a plain program (it gives no reason); Debian and Ubuntu need: apt install"),
 ]
 
@@ -109,7 +121,9 @@ def test_help_names_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         cli.main(["--help"])
     assert end.value.code == 0
-    assert "exit codes: 0 graded" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "exit codes: 0 graded" in told
+    assert "--cflags=-O3" in told
 
 
 def test_the_default_submission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,6 +154,43 @@ def test_json_alone_on_standard_output() -> None:
     done = graded(REFERENCE, "--json", "-")
     assert json.loads(done.stdout)["complete"] is False
     assert "gelu_backward: pass" in done.stderr
+
+
+def to_a_full_disk(*arguments: str | Path) -> tuple[int, str]:
+    with open("/dev/full", "wb") as full:
+        command = [ROOT / "grade", "A2", TEMPLATE, *QUICK, "--quiet", *arguments]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_result_that_cannot_be_shown_is_in_its_file(tmp_path: Path) -> None:
+    told = "grade: infrastructure error: the result cannot be shown on standard output: No space left on device"
+    path = tmp_path / "r.json"
+    assert to_a_full_disk("--json", path) == (3, f"{told}; it is in {path}\n")
+    assert json.loads(path.read_bytes())["score"] == 0
+    assert to_a_full_disk() == (3, f"{told}\n")
+    assert to_a_full_disk("--json", "-") == (3, f"{told}\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_result_that_cannot_be_written_is_shown() -> None:
+    done = graded(TEMPLATE, "--json", "/dev/full", "--quiet")
+    assert done.exit == 3
+    assert done.stderr == "grade: infrastructure error: cannot write /dev/full: No space left on device\n"
+    assert "score 0/10" in done.stdout
+
+
+def test_whoever_reads_may_stop_to() -> None:
+    command = f"'{ROOT / 'grade'}' A2 '{TEMPLATE}' {' '.join(QUICK)} --quiet --min-score 1 | true"
+    done = subprocess.run(["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"], capture_output=True, check=False)
+    assert (done.stdout, done.stderr) == (b"1\n", b"")
+
+
+@pytest.mark.parametrize(("columns", "width"), [("", 100), ("x", 100), ("60", 60), ("140", 140), ("1", 40)])
+def test_a_pipe_is_as_wide_as_asked(columns: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert grade_command._columns() == width
 
 
 def test_quiet_says_nothing_on_standard_error() -> None:

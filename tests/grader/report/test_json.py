@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.errors import InfrastructureError
+from grader.errors import NotShownError, UsageError
 from grader.report import json as report
 from grader.result import Result, RowResult
 from tests.grader.builders import check_result, evidence, result, row_result
@@ -81,7 +81,7 @@ def test_an_earlier_result_stays_when_writing_fails(tmp_path: Path, monkeypatch:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InfrastructureError, match=r"cannot write .*r\.json: No space left"):
+    with pytest.raises(NotShownError, match=r"cannot write .*r\.json: No space left"):
         report.write(result(row_result("fail")), str(target))
     assert json.loads(target.read_bytes())["score"] == 10
     assert os.listdir(tmp_path) == ["r.json"]
@@ -89,9 +89,22 @@ def test_an_earlier_result_stays_when_writing_fails(tmp_path: Path, monkeypatch:
 
 def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
     for target in (tmp_path, tmp_path / "absent" / "r.json"):
-        with pytest.raises(InfrastructureError, match="cannot write"):
+        with pytest.raises(NotShownError, match="cannot write"):
             report.write(result(), str(target))
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["", "absent/r.json", "."])
+def test_a_target_that_cannot_become_a_file_is_wrong_usage(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="--json: "):
+        report.check_target(str(tmp_path / name) if name else "")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/null", "r.json"])
+def test_a_target_that_can(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    report.check_target(name)
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,12 @@ for i in range(3000):
     except OSError:
         break
 """
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays(tmp_path: Path) -> Iterator[None]:
+    yield
+    disk.remove(tmp_path)  # pytest itself cannot
 
 
 def confined(wall: Sandbox, folder: Path, code: str, disk_mb: int = 8) -> Outcome:
@@ -97,6 +104,7 @@ def test_what_cannot_be_removed_stays_silently(tmp_path: Path, monkeypatch: pyte
     disk.remove(tmp_path)
     assert tmp_path.exists()
     disk.remove(tmp_path / "absent")
+    monkeypatch.undo()
 
 
 def test_links_are_removed_and_not_what_they_lead_to(tmp_path: Path) -> None:
