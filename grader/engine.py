@@ -21,12 +21,13 @@ from grader.assignment import Assignment, Check, Limits
 from grader.errors import InfrastructureError
 from grader.fixtures import sha256
 from grader.home import ROOT, cache_folder
-from grader.sandbox import Box, Outcome, Sandbox
+from grader.sandbox import Box, Outcome, Sandbox, disk
 
 Follow = Callable[[dict[str, Any]], None]
 
 MOST_STATUS_BYTES = 8 << 20
 JUDGES_OWN = ("derive.py", "data.py", "transcript.py", "__pycache__")  # of an assignment's folder, not for the sandbox
+KEPT_HASHES = "hashes.json"  # in the folder of a build that is kept
 ROOM_FOR_A_REPORT = 1 << 20  # bytes; on a disk with less, nothing can be said of the submission
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
 STARTED = ""  # the case id of the line with which a driver says that it runs
@@ -137,6 +138,7 @@ class Engine:
         work: a folder of this run's own.
         compiler: the compiler that builds it; empty for Python.
         extra_flags: appended to the flags of every build of the submission.
+        hidden: folders that no box may see, but for the parts that it names.
     """
 
     assignment: Assignment
@@ -145,6 +147,7 @@ class Engine:
     work: Path
     compiler: str = "gcc"
     extra_flags: Sequence[str] = ()
+    hidden: Sequence[Path] = (ROOT,)
     _counter: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -170,6 +173,7 @@ class Engine:
             command=[self._python(), "-I", "-S", str(self.assignment.folder / "driver.py"), str(job_file)],
             readable=[*self._drivers_own(), COMMON, job_file, *self.packages, *readable],
             writable=writable,
+            hidden=self.hidden,
             environment={**ENVIRONMENT, **environment},
             wall_s=limits.wall_s,
             output_bytes=limits.output_kb << 10,
@@ -219,8 +223,9 @@ class Engine:
         options = {"of": spec.of, "flags": spec.flags, "compiler": self.compiler, "source": str(source)}
         options.update(own=sorted(own), keeps=spec.keeps)
         kept = cache_folder() / f"{self.assignment.id}-{name}-{self._support_key(source, options)}"
-        if kept.is_dir():
+        if _is_whole(kept):
             return kept
+        disk.remove(kept)
         built = self._build(self._fresh(f"support-{name}"), options, [source, headers], {}, stage=headers)
         if not built.report.ok:
             raise InfrastructureError(
@@ -369,11 +374,27 @@ def _keep(folder: Path, kept: Path) -> Path:
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(folder, part)
+        (part / KEPT_HASHES).write_text(json.dumps(_hashes(part)), encoding="utf-8")
         part.rename(kept)
     except OSError:
         shutil.rmtree(part, ignore_errors=True)
-        return kept if kept.is_dir() else folder
+        return kept if _is_whole(kept) else folder
     return kept
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """The hashes of a folder's files."""
+    files = [path for path in sorted(folder.iterdir()) if path.name != KEPT_HASHES]
+    return {path.name: sha256(path.read_bytes()) for path in files}
+
+
+def _is_whole(kept: Path) -> bool:
+    """Whether a build is as it was when it was kept: code without a sandbox can write to it."""
+    try:
+        expected = json.loads((kept / KEPT_HASHES).read_bytes())
+        return bool(expected == _hashes(kept))
+    except (OSError, ValueError, RecursionError):
+        return False
 
 
 def _read_bounded(path: Path) -> bytes:

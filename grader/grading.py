@@ -195,7 +195,8 @@ class Grading:
             stage = work / "stage"
             stage.mkdir()
             stage_files(self.assignment, self.taken, stage)
-            engine = Engine(self.assignment, self.sandbox, stage, work, compiler, self.options.flags)
+            hidden = (ROOT, self.fixtures.folder.resolve())
+            engine = Engine(self.assignment, self.sandbox, stage, work, compiler, self.options.flags, hidden)
             run = Run(self, engine, pool)
             try:
                 run.all()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from grader.errors import InfrastructureError
+from grader.home import ROOT
 from grader.sandbox import disk
 
 LOOK_EVERY = 0.25  # seconds between two looks at what a box has written
@@ -32,6 +33,7 @@ class Box:
         output_bytes: how much of its standard output and error is kept.
         disk_mb: how much may lie in its writable folders, all of them together.
         scratch_mb: size of its /tmp, where the sandbox has one of its own.
+        hidden: folders that it must not see, even inside of the system; what is readable or writable of them stays.
     """
 
     command: Sequence[str]
@@ -42,6 +44,7 @@ class Box:
     output_bytes: int = 1 << 18
     disk_mb: int = 1024
     scratch_mb: int = 256
+    hidden: Sequence[Path] = (ROOT,)
 
 
 @dataclass(frozen=True)

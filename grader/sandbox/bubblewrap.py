@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from grader.sandbox.box import Box, Outcome, run_confined
@@ -33,6 +34,20 @@ def _interpreter() -> list[Path]:
     return [Path(sys.base_prefix)]
 
 
+def _read_only(paths: Iterable[Path]) -> list[str]:
+    return [word for path in paths for word in ("--ro-bind", str(path), str(path))]
+
+
+def _covered(hidden: Iterable[Path], shown: Sequence[Path]) -> list[str]:
+    """The folders to hide that lie inside of what is shown; any other is out of sight as it is."""
+    return [str(path) for path in hidden if any(path.is_relative_to(folder) for folder in shown)]
+
+
+def _covers(hidden: Iterable[Path], shown: Sequence[Path]) -> list[str]:
+    """An empty folder in the place of each of them."""
+    return [word for path in _covered(hidden, shown) for word in ("--tmpfs", path)]
+
+
 class Bubblewrap:
     """The strongest wall: nothing of the machine but the system and what the box names."""
 
@@ -54,11 +69,15 @@ class Bubblewrap:
         command += [*_mounts_of_the_system(), "--proc", "/proc", "--dev", "/dev"]
         for place in ("/tmp", "/dev/shm"):
             command += ["--size", str(box.scratch_mb << 20), "--tmpfs", place]
-        for path in [*_interpreter(), *box.readable]:
-            command += ["--ro-bind", str(path), str(path)]
+        system, interpreter = [Path(name) for name in SYSTEM], _interpreter()
+        command += _covers(box.hidden, system)
+        command += _read_only(interpreter) + _covers(box.hidden, interpreter)
+        command += _read_only(box.readable)
         for path in box.writable:
             command += ["--bind", str(path), str(path)]
-        command += ["--remount-ro", "/dev", "--remount-ro", "/"]  # these lie in memory, without a bound of their own
+        # these lie in memory, without a bound of their own
+        for place in ["/dev", "/", *_covered(box.hidden, system + interpreter)]:
+            command += ["--remount-ro", place]
         command += ["--chdir", str(box.writable[0]) if box.writable else "/", "--"]
         return [*command, *box.command]
 

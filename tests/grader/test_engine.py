@@ -234,6 +234,24 @@ def test_a_build_is_kept_once(tmp_path: Path) -> None:
     assert (kept / "operators.so").read_bytes() == b"1"
 
 
+@pytest.mark.parametrize("damage", ["changed", "added", "removed", "hashes", "folder"])
+def test_a_kept_build_that_was_written_to_is_not_used(damage: str, tmp_path: Path) -> None:
+    made, kept = tmp_path / "made", tmp_path / "cache" / "kept"
+    made.mkdir()
+    (made / "operators.so").write_bytes(b"1")
+    engines._keep(made, kept)
+    assert engines._is_whole(kept)
+    if damage == "folder":
+        (kept / "folder").mkdir()
+    elif damage == "removed":
+        (kept / "operators.so").unlink()
+    else:
+        name = {"changed": "operators.so", "added": "more.so", "hashes": engines.KEPT_HASHES}[damage]
+        (kept / name).write_bytes(b"2")
+    assert not engines._is_whole(kept)
+    assert engines._keep(made, kept) == made, "what cannot be replaced is not used"
+
+
 def test_a_build_that_cannot_be_kept_is_used_where_it_is(tmp_path: Path) -> None:
     (tmp_path / "made").mkdir()
     (tmp_path / "file").write_text("no folder")

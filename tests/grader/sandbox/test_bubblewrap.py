@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from grader.engine import Engine
 from grader.fixtures import set_folder
 from grader.home import ROOT
+from grader.sandbox import bubblewrap
 from grader.sandbox.box import Box
 from grader.sandbox.bubblewrap import Bubblewrap
 
@@ -119,3 +121,38 @@ def test_shared_memory_is_its_own() -> None:
     code = f"try: open({name!r}, 'w')\nexcept OSError: pass"
     inside(code)
     assert not Path(name).exists()
+
+
+def wrapped(wall: Bubblewrap, **parts: Sequence[Path]) -> str:
+    return " ".join(wall._wrapped(Box(["true"], **parts)))  # type: ignore[arg-type]
+
+
+def test_a_repository_inside_of_the_system_is_covered_and_its_named_parts_are_bound_on_top() -> None:
+    place, named = Path("/usr/local/course"), Path("/usr/local/course/assignments/A2/driver.py")
+    told = wrapped(Bubblewrap(), hidden=(place, Path("/opt/elsewhere")), readable=(named,))
+    cover, part = f"--tmpfs {place}", f"--ro-bind {named} {named}"
+    assert told.index("--ro-bind /usr /usr") < told.index(cover) < told.index(part)
+    assert told.index(part) < told.index(f"--remount-ro {place}")
+    assert "/opt/elsewhere" not in told
+
+
+def test_a_repository_inside_of_the_interpreters_folder_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap, "_interpreter", lambda: [ROOT.parent])
+    told = wrapped(Bubblewrap())
+    assert told.index(f"--ro-bind {ROOT.parent} {ROOT.parent}") < told.index(f"--tmpfs {ROOT}")
+
+
+def test_an_interpreter_inside_of_a_covered_repository_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap, "_interpreter", lambda: [Path("/usr/course/python")])
+    told = wrapped(Bubblewrap(), hidden=(Path("/usr/course"),))
+    assert told.index("--tmpfs /usr/course") < told.index("--ro-bind /usr/course/python")
+
+
+def test_what_is_covered_is_empty_and_cannot_be_written() -> None:
+    place = Path("/usr/share")
+    named = next(path for path in sorted(place.iterdir()) if path.is_dir())
+    code = "import os\nprint(os.listdir('/usr/share'))\n" + TRY.format(code="open('/usr/share/x', 'w')")
+    command = [Engine._python(), "-I", "-S", "-c", code]
+    box = Box(command, [named], hidden=(place,), environment={"PATH": "/usr/bin:/bin"})
+    said = Bubblewrap().run(box).output.strip()
+    assert said == f"['{named.name}']\nOSError Read-only file system"

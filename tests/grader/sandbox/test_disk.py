@@ -46,14 +46,17 @@ file.write(bytes(16 << 20))
 KINDS = {
     "bytes": (FILL, "it wrote more than 8 MiB"),
     "nameless": (NAMELESS, "it wrote more than 8 MiB"),
-    "names": ("for i in range(21000): open(str(i), 'w').close()", "it made more than 20000 files and folders"),
+    "names": ("for i in range(600): open(str(i), 'w').close()", "it made more than 500 files and folders"),
     "deep": (FOLDERS, "it made folders that lie deeper than 64 in each other"),
 }
 
 
 @WALLS
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_goes_over_a_limit_is_ended_and_told(wall: Sandbox, kind: str, tmp_path: Path) -> None:
+def test_what_goes_over_a_limit_is_ended_and_told(
+    wall: Sandbox, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "MOST_ENTRIES", 500)
     code, told = KINDS[kind]
     started = time.monotonic()
     outcome = confined(wall, tmp_path, f"{code}\ntime.sleep(60)")
