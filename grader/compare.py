@@ -48,6 +48,7 @@ class Comparison:
         size: number of elements.
         layers: the layers (first axis) in which elements are beyond it, for tensors that have layers.
         note: for ``shape``, ``type`` and ``order``: what was found.
+        of_allowed: whether the error is the largest share of what is allowed at an element; then the limit is 1.
     """
 
     case: str
@@ -62,6 +63,7 @@ class Comparison:
     size: int = 0
     layers: tuple[int, ...] = ()
     note: str = ""
+    of_allowed: bool = False
 
 
 def allowed_error(expected: Float, limit: Limit) -> Float:
@@ -131,6 +133,7 @@ def _elements(case: str, tensor: str, got: Float, expected: Float, limit: Limit,
         wrong=wrong,
         size=int(expected.size),
         layers=_layers(within) if layered else (),
+        of_allowed=limit.scale == "element",
     )
 
 

@@ -143,8 +143,9 @@ class Judge:
                 judged.verdict, judged.detail = "fail", _text(f"{error} (case {case.id})")
                 continue
             judged.tensors[case.id], judged.expected[case.id] = got, expected
+            names = self.tolerances.in_order(self.assignment.id, check_id, expected, check.official)
             judged.comparisons += [
-                self._compare(check_id, check, case.id, name, got.get(name), right) for name, right in expected.items()
+                self._compare(check_id, check, case.id, name, got.get(name), expected[name]) for name in names
             ]
         counting = [c for c in judged.comparisons if c.tensor not in check.context]
         if judged.verdict == "pass" and not counting:  # nothing passes in a vacuum
@@ -211,6 +212,7 @@ class Judge:
             note=worst.note,
             error=finite(worst.error),
             limit=worst.limit,
+            of_allowed=worst.of_allowed,
             index=list(element.index) if element else None,
             place=self.place(check_id, worst.tensor, element.index) if element else "",
             got=finite(element.got) if element else None,

@@ -31,6 +31,7 @@ class Evidence(Record):
     note: str
     error: float | None = Field(description="error in the limit's metric; null: not a number, or infinite")
     limit: float
+    of_allowed: bool = Field(False, description="the error is a share of what is allowed at that element, the limit 1")
     index: list[int] | None = Field(description="the element furthest off")
     place: str = Field(description="that index with the axes' names, e.g. [l=1, o=17, c=3]")
     got: float | None

@@ -55,7 +55,24 @@ def _closest(evidence: Sequence[Evidence]) -> str:
     if not measured:
         return ""
     worst = max(measured, key=lambda e: (e.error or 0.0) / e.limit)
-    return f"largest error {worst.error:.1e} in {worst.tensor} (limit {worst.limit:.0e})"
+    return f"largest error {measured_error(worst, worst.tensor)}"
+
+
+def measured_error(evidence: Evidence, tensor: str = "") -> str:
+    """The error of a tensor beside its limit, in the terms of that limit."""
+    name, error = f" in {tensor}" if tensor else "", evidence.error
+    if error is None:
+        return f"not finite{name}"
+    if not evidence.of_allowed:
+        return f"{error:.1e}{name} (limit {evidence.limit:.0e})"
+    return f"{name.strip()}{': ' if tensor else ''}{_percent(error)} of what is allowed"
+
+
+def _percent(share: float) -> str:
+    percent = 100 * share
+    if 0 < percent < 0.01:
+        return "less than 0.01 %"
+    return f"{percent:.0f} %" if percent >= 10 else f"{percent:.1g} %"
 
 
 def describe(evidence: Evidence) -> str:

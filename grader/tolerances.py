@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Literal, Self
@@ -54,7 +55,10 @@ class Limit(Strict):
 
 
 class Tolerances(Strict):
-    """``tolerances.yaml``: assignment → check → tensor → limit; ``official`` holds the handouts'."""
+    """``tolerances.yaml``: assignment → check → tensor → limit; ``official`` holds the handouts'.
+
+    The order of a check's tensors is the one in which evidence is told.
+    """
 
     measured: dict[str, dict[str, dict[str, Limit]]]
     official: dict[str, dict[str, dict[str, Limit]]]
@@ -73,6 +77,12 @@ class Tolerances(Strict):
             raise InfrastructureError(
                 f"{PATH.name} has no limit for {assignment}, check {check}, tensor {tensor}"
             ) from None
+
+    def in_order(self, assignment: str, check: str, tensors: Iterable[str], official: bool) -> list[str]:
+        """The tensors in the order in which the check's limits stand in the file, others behind."""
+        table = self.official if official else self.measured
+        listed = list(table.get(assignment, {}).get(check, {}))
+        return sorted(tensors, key=lambda name: listed.index(name) if name in listed else len(listed))
 
 
 @cache

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.result import CheckResult, Evidence, Result, RowResult, Verdict
-from grader.score import describe
+from grader.score import describe, measured_error
 
 _CI_COMMAND = re.compile(r"(?<!\S)::|##\[")  # what a CI service takes for a command to itself
 STYLES: dict[Verdict, str] = {
@@ -91,7 +91,7 @@ def evidence_lines(evidence: Evidence) -> Iterator[str]:
     """A tensor's evidence: what is wrong, where, by how much, how widely."""
     shape = "[" + ", ".join(str(n) for n in evidence.shape) + "]"
     if evidence.ok:
-        yield f"{evidence.tensor} {shape}: ok, error {_number(evidence.error)} (limit {evidence.limit:.0e})"
+        yield f"{evidence.tensor} {shape}: ok, error {measured_error(evidence)}"
         return
     yield f"{evidence.tensor} {shape}, case {evidence.case}: {describe(evidence)}"
     if evidence.expected is None:

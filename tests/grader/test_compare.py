@@ -202,3 +202,10 @@ def test_the_inputs_are_left_alone(pair: tuple[Floats, Floats], limit: Limit) ->
     before = [array.tobytes() for array in pair]
     compare("check/case", "t", pair[0], pair[1], limit)
     assert [array.tobytes() for array in pair] == before
+
+
+def test_the_error_of_a_mixed_tensor_is_a_share_of_what_is_allowed() -> None:
+    found = compared(floats(1.0005, 2.0), floats(1.0, 2.0), ELEMENT)
+    assert (found.of_allowed, found.limit) == (True, 1.0)
+    assert found.error == pytest.approx(0.5, rel=0.01)
+    assert not compared(floats(1.0), floats(1.0)).of_allowed

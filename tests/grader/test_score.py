@@ -99,6 +99,16 @@ def test_not_finite_is_said_in_words() -> None:
     assert describe(evidence(False, got=None)).startswith("dinp[b=1, c=2] is not a finite number, should be 1")
 
 
+@pytest.mark.parametrize(
+    ("share", "told"),
+    [(0.0, "0 %"), (1e-9, "less than 0.01 %"), (1.7e-3, "0.2 %"), (0.031, "3 %"), (0.43, "43 %"), (1.0, "100 %")],
+)
+def test_a_share_of_what_is_allowed_is_told_in_percent(share: float, told: str) -> None:
+    found = check_result(evidence=[evidence(error=share, limit=1.0, of_allowed=True)])
+    row = assignment().rows[0]
+    assert score_row(row, {"probe": found}).detail == f"largest error in dinp: {told} of what is allowed"
+
+
 def test_rows_come_in_the_order_of_the_table() -> None:
     rows = [
         {"id": "one", "title": "One", "points": 4, "checks": ["probe"]},

@@ -85,3 +85,11 @@ def test_a_measured_limit_does_not_stand_in_for_an_official_one() -> None:
     assert TABLE.limit("A2", "gelu_backward", "dinp", official=False).rtol > 0
     with pytest.raises(InfrastructureError):
         TABLE.limit("A2", "gelu_backward", "dinp", official=True)
+
+
+def test_evidence_comes_in_the_order_of_the_file() -> None:
+    flow = ["dlnfw", "dfcprojw", "dqkvb", "dln1w", "dwpe", "dwte", "logits"]
+    assert TABLE.in_order("A2", "gpt2_backward", [*sorted(flow), "other"], official=False) == [*flow, "other"]
+    assert TABLE.in_order("A2", "no_such_check", ["b", "a"], official=False) == ["b", "a"]
+    whole = TABLE.in_order("A2", "ten_steps", sorted([*flow, "losses"]), official=True)
+    assert whole == ["losses", "logits", *flow[:-1]]

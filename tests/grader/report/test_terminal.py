@@ -101,7 +101,9 @@ def test_a_layer_says_where_it_begins() -> None:
 
 def test_what_passed_is_shown_when_asked_for() -> None:
     assert "dinp [2, 3]: ok" not in shown(result())
-    assert "dinp [2, 3]: ok, error 1e-07 (limit 1e-04)" in shown(result(), verbose=True)
+    assert "dinp [2, 3]: ok, error 1.0e-07 (limit 1e-04)" in shown(result(), verbose=True)
+    share = row_result(checks=[check_result(evidence=[evidence(error=1.7e-3, limit=1.0, of_allowed=True)])])
+    assert "dinp [2, 3]: ok, error 0.2 % of what is allowed" in shown(result(share), verbose=True)
 
 
 def test_the_total_is_said_once_in_the_table_and_once_below() -> None:
