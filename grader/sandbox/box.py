@@ -27,7 +27,7 @@ class Box:
     Attributes:
         command: program and arguments.
         readable: files and folders it may read, at their own paths; the system's come on top.
-        writable: folders it may write.
+        writable: folders it may write; it starts in the first one.
         environment: all of its environment.
         wall_s: wall time after which its whole process tree is killed.
         output_bytes: how much of its standard output and error is kept.
@@ -109,6 +109,7 @@ def run_confined(command: Sequence[str], box: Box) -> Outcome:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=box.environment,
+            cwd=box.writable[0] if box.writable else "/",
             start_new_session=True,
         )
     except OSError as error:

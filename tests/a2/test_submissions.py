@@ -144,6 +144,69 @@ def test_a_main_without_guard_is_no_harm_and_said(tmp_path: Path) -> None:
     assert "TESTING" in result.stdout
 
 
+SENTENCE = f'#define TG_S "{"a" * 100_000}"\n'
+WARNED = "void tg_w(void) __attribute__((warning(TG_S)));\nvoid tg_u(void) {{ {calls} }}\nvoid tg_w(void) {{}}\n"
+
+
+def test_megabytes_of_compiler_errors_are_cut(tmp_path: Path) -> None:
+    result = graded(tmp_path, RIGHT + SENTENCE + "_Static_assert(0, TG_S);\n" * 200)
+    assert_blocked(result, "static assertion failed")
+    assert sum(len(problem) for problem in result.result["problems"]) < 1 << 17
+
+
+def test_megabytes_of_compiler_warnings_do_no_harm(tmp_path: Path) -> None:
+    result = graded(tmp_path, RIGHT + SENTENCE + WARNED.format(calls="tg_w();\n" * 200))
+    assert result.result["score"] == 100, result.said()
+
+
+def test_an_error_behind_megabytes_of_warnings_costs_its_row_alone(tmp_path: Path) -> None:
+    start, end = region(RIGHT, "gelu_backward")
+    call = "        gelu_backward(da.fch, a.fch, da.fch_gelu, BT * 4 * C);\n"
+    missing = patched(None, call, "", RIGHT[:start] + RIGHT[end:])
+    result = graded(tmp_path, f"#warning {'words ' * 150}\n" * 300 + missing)
+    assert "no function of this name" in result.rows["gelu_residual_backward"]["detail"], result.said()
+    assert result.rows["encoder_backward"]["points"] == 10
+
+
+# -- the disk -----------------------------------------------------------------------------------------
+
+INCLUDES = "#include <fcntl.h>\n#include <sys/stat.h>\n#include <unistd.h>\n"
+FILES = """static void tg_fill(void) {
+    static char piece[1 << 20];
+    char name[64];
+    memset(piece, 1, sizeof(piece));
+    for (int i = 0; i < 40; i++) {
+        snprintf(name, sizeof(name), "fill%d", i);
+        int file = open(name, O_CREAT | O_WRONLY, 0600);
+        for (int k = 0; k < 32; k++) { if (write(file, piece, sizeof(piece)) < 0) { break; } }
+        close(file);
+    }
+}
+"""
+FOLDERS = """__attribute__((constructor)) static void tg_deep(void) {
+    for (int i = 0; i < 3000; i++) { if (mkdir("d", 0700) || chdir("d")) { break; } }
+}
+"""
+
+
+def test_a_full_disk_costs_its_row(tmp_path: Path) -> None:
+    result = graded(
+        tmp_path,
+        "#include <stdio.h>\n#include <string.h>\n" + INCLUDES + FILES + entered("gelu_backward", "tg_fill();"),
+    )
+    assert_costs(result, "gelu_backward", "crashed", "it wrote more than 512 MiB")
+
+
+@pytest.mark.parametrize("sandbox", ["auto", "limits"])
+def test_folders_too_deep_for_a_path_leave_nothing_behind(sandbox: str, tmp_path: Path) -> None:
+    folder, left, path = write(tmp_path / "a2", RIGHT + INCLUDES + FOLDERS), tmp_path / "tmp", tmp_path / "r.json"
+    left.mkdir()
+    options = ("--only", "zero_grad,gpt2_backward", "--no-second-look", "--sandbox", sandbox, "--json", path)
+    done = run_command("A2", folder, *options, env={"TMPDIR": str(left)})
+    assert (done.exit, os.listdir(left)) == (0, []), done.stderr
+    assert json.loads(path.read_bytes())["rows"][0]["verdict"] == "crashed"
+
+
 # -- functions that do not come back ------------------------------------------------------------------
 
 OTHER_ROWS = {

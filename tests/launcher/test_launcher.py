@@ -294,6 +294,16 @@ def test_set_up_once(machine: Machine) -> None:
     assert not (machine.home / "lock").exists()
 
 
+@pytest.mark.parametrize(
+    ("command", "torch"),
+    [("fixtures", False), ("fixtures burn", False), ("template --check Z9", False), ("fixtures verify Z9", True)],
+)
+def test_torch_is_for_what_needs_it(command: str, torch: bool, machine: Machine) -> None:
+    done = launch(machine.launcher, *command.split(), env=machine.environment())
+    assert done.returncode == 2, done.stderr
+    assert (machine.home / "stamp-test").exists() == torch
+
+
 def test_other_requirements_are_installed_anew(machine: Machine) -> None:
     machine.run()
     (machine.home / "stamp").write_text("numpy==1.0\n")

@@ -70,6 +70,12 @@ def test_its_environment_is_the_boxs_alone(wall: Sandbox, monkeypatch: pytest.Mo
 
 
 @WALLS
+def test_it_starts_where_it_may_write(wall: Sandbox, tmp_path: Path) -> None:
+    assert python(wall, "import os; print(os.getcwd())", writable=tmp_path).output == f"{tmp_path}\n"
+    assert python(wall, "import os; print(os.getcwd())").output == "/\n"
+
+
+@WALLS
 def test_nothing_can_be_read_from_standard_input(wall: Sandbox) -> None:
     assert python(wall, "import sys; print(repr(sys.stdin.read()))").output == "''\n"
 
