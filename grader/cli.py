@@ -64,7 +64,9 @@ def grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--sandbox", choices=SANDBOXES, default="auto", help="how to confine the submission")
     parser.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
     parser.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
-    parser.add_argument("--cflags", default="", metavar="FLAGS", help="flags appended to the build's: --cflags=-O3")
+    parser.add_argument(
+        "--cflags", default="", metavar="FLAGS", help="appended to the build's; with the `=`: --cflags=-O3"
+    )
     parser.add_argument("--no-second-look", action="store_true", help="leave out the build with the Makefile's flags")
     parser.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
     parser.add_argument("--framework", choices=("ours", "submitted"), default="ours", help="HW2: whose minitorch")

@@ -279,7 +279,7 @@ class Engine:
         except (OSError, ValidationError) as error:
             begun, said = _begun(outcome.output)
             why = _last_line(said) or str(error).splitlines()[0]
-            if not begun or shutil.disk_usage(out).free < ROOM_FOR_A_REPORT:
+            if not begun or shutil.disk_usage(self.work).free < ROOM_FOR_A_REPORT:
                 raise InfrastructureError(f"the build step of {self.assignment.id} broke: {why}") from error
             return BuildReport(ok=False, messages=f"building it ended without a report that can be read: {why}")
 

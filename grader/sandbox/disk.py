@@ -20,7 +20,7 @@ def excess(folders: Sequence[Path], most_mb: int, pids: Sequence[int] = ()) -> s
     Files that the processes ``pids`` have open and that bear no name any more count, where the system shows them.
     """
     entries, left = 0, (most_mb << 20) // BLOCK
-    devices = {folder.stat().st_dev for folder in folders if folder.exists()}
+    devices = set(_devices(folders))
     try:
         for blocks in _blocks(folders):
             entries, left = entries + 1, left - blocks
@@ -61,6 +61,12 @@ def _listed(path: str) -> Iterator[os.DirEntry[str]]:
         return
 
 
+def _devices(folders: Sequence[Path]) -> Iterator[int]:
+    for folder in folders:
+        with contextlib.suppress(OSError):  # gone, or closed
+            yield folder.stat().st_dev
+
+
 def _nameless(pids: Sequence[int], devices: set[int]) -> int:
     """The blocks of the files on ``devices`` that are open and bear no name."""
     found: dict[tuple[int, int], int] = {}
@@ -79,6 +85,6 @@ def remove(folder: Path) -> None:
     with contextlib.suppress(OSError, RecursionError):
         shutil.rmtree(folder)
     for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):
-        if folder.exists():
+        if os.path.lexists(folder):
             with contextlib.suppress(OSError):
                 subprocess.run([*command, "--", folder], capture_output=True, check=False)

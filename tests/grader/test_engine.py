@@ -170,6 +170,7 @@ def test_a_build_report_that_is_none(bench: Bench, report: str) -> None:
         *[f"{WRITE}{report!r})" for report in REPORTS],
         f"{WRITE}json.dumps({{'ok': True, 'messages': 'x' * (9 << 20)}}))",
         "os.mkdir(os.path.join(job['out'], 'build.json'))",
+        "import shutil; shutil.rmtree(job['out'])",
         "raise MemoryError",
         "os.kill(os.getpid(), 9)",
     ],
