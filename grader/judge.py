@@ -19,6 +19,8 @@ from grader.result import CheckResult, Evidence, Verdict
 from grader.tolerances import Tolerances
 
 MOST_TENSOR_BYTES = 64 << 20
+# What arithmetic raises on tensors of odd shapes: they are the submission's, and hold for it to answer.
+DOES_NOT_FIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 LAYER_AXIS = "l"
 MOST_ADVICE = 5  # sentences of one check: they come from the sandbox
 
@@ -141,6 +143,10 @@ class Judge:
                 got, expected = self._expected(check_id, check, case, got, judged)
             except derive.UnusableError as error:
                 judged.verdict, judged.detail = "fail", _text(f"{error} (case {case.id})")
+                continue
+            except DOES_NOT_FIT as error:
+                detail = f"what was handed back does not fit together: {error} (case {case.id})"
+                judged.verdict, judged.detail = "fail", _text(detail)
                 continue
             judged.tensors[case.id], judged.expected[case.id] = got, expected
             names = self.tolerances.in_order(self.assignment.id, check_id, expected, check.official)

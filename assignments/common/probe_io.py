@@ -171,8 +171,13 @@ def _can_fork() -> bool:
 class Report:
     """The child's line to its parent: JSON lines over a pipe."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, word: str = "") -> None:
         self.descriptor = descriptor
+        self._word = word
+
+    def end(self) -> None:
+        """Says that the case has come to its end."""
+        self.send(done=self._word)
 
     def send(self, **entry: object) -> None:
         """Sends one line."""
@@ -199,11 +204,11 @@ class Ending:
 
 def _child(work: Callable[[Report], None], descriptor: int, done: str) -> None:
     os.setpgid(0, 0)
-    report = Report(descriptor)
+    report = Report(descriptor, done)
     try:
         work(report)
         sys.stdout.flush()
-        report.send(done=done)
+        report.end()
     except BaseException as error:  # the child must end here, whatever the student's code raised
         report.send(error=f"{type(error).__name__}: {error}")
         os._exit(70)

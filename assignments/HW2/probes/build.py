@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from assignments.common.probe_io import Job, Report, in_own_process, write_json
@@ -106,16 +107,25 @@ def _import_problem(job: Job, part: str) -> str:
     return " cannot be imported: " + ("it does not end" if ending.status == "timed_out" else "it ends the program")
 
 
+def _defined(body: list[ast.stmt]) -> Iterator[str]:
+    """The names that a module has: those of its own level, also under an ``if``, a ``try`` or a ``with``."""
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+            continue
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            yield from (name.id for name in ast.walk(node) if isinstance(name, ast.Name))
+        for inner in ("body", "orelse", "finalbody"):
+            yield from _defined(getattr(node, inner, []))
+        for handler in getattr(node, "handlers", []):
+            yield from _defined(handler.body)
+
+
 def _look_for_definitions(build: Build, part: str, name: str, blob: bytes) -> None:
     """Names that are not there block what needs them alone."""
-    defined: set[str] = set()
-    for node in ast.walk(ast.parse(blob)):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            defined.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            defined.add(node.id)
-        elif isinstance(node, ast.alias):
-            defined.add(node.asname or node.name)
+    defined = set(_defined(ast.parse(blob).body))
     for needed, needed_in in NEEDED.items():
         if needed_in == part and needed not in defined:
             build.unavailable[needed] = f"{name} defines no {needed}"
