@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader import __version__, advice, inference
 from grader.assignment import Assignment, Check, Row
-from grader.engine import Built, CaseInput, Engine, Follow, processors
+from grader.engine import Built, CaseInput, Engine, Follow, compile_drivers, processors
 from grader.errors import InfrastructureError
 from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
@@ -197,6 +197,7 @@ class Grading:
             stage_files(self.assignment, self.taken, stage)
             hidden = (ROOT, self.fixtures.folder.resolve())
             engine = Engine(self.assignment, self.sandbox, stage, work, compiler, self.options.flags, hidden)
+            compile_drivers(self.assignment)
             run = Run(self, engine, pool)
             try:
                 run.all()

@@ -250,7 +250,7 @@ def _follow(pid: int, descriptor: int, deadline: float) -> tuple[bytes, int | No
             blob += piece if len(blob) < REPORT_LIMIT else b""
         if status is None:
             time.sleep(pause)
-            pause = min(2 * pause, 0.01)
+            pause = min(2 * pause, 0.002)
     return blob + (b"" if closed else _read_available(descriptor)[0]), status
 
 
