@@ -7,11 +7,9 @@ Tensors travel in the safetensors layout: a little-endian uint64 length, a JSON 
 from __future__ import annotations
 
 import contextlib
-import glob
 import json
 import os
 import resource
-import secrets
 import signal
 import struct
 import sys
@@ -263,7 +261,7 @@ def in_own_process(work: Callable[[Report], None], seconds: float) -> Ending:
     _take_in_orphans()
     receive, send = os.pipe()
     deadline = time.monotonic() + seconds
-    done = secrets.token_hex(8)  # another word each time: it is not to be said for the child
+    done = os.urandom(8).hex()  # another word each time: it is not to be said for the child
     pid = os.fork()
     if pid == 0:
         os.close(receive)
@@ -291,9 +289,10 @@ def _take_in_orphans() -> None:
 def _descendants(pid: int) -> list[int]:
     """The processes below ``pid``, as Linux lists them."""
     found: list[int] = []
-    for path in glob.glob(f"/proc/{pid}/task/*/children"):
-        with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
-            found += [int(child) for child in file.read().split()]
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                found += [int(child) for child in file.read().split()]
     return found + [below for child in list(found) for below in _descendants(child)]
 
 

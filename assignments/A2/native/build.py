@@ -15,6 +15,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import IO
 
+from assignments.A2.native.names import LIBRARY, OPERATORS
 from assignments.common.probe_io import Job, write_json
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -22,8 +23,6 @@ SHIM = os.path.join(HERE, "shim.c")
 CRASH = os.path.join(HERE, "crash.c")  # apart: the student's file may ask the headers for strict POSIX
 INTERPOSE = os.path.join(HERE, "interpose.c")
 SOURCE = "train_gpt2.c"
-LIBRARY = "student.so"
-OPERATORS = "operators.so"
 
 OPERATORS_GRADED = (
     "encoder_backward",

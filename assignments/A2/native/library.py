@@ -6,7 +6,7 @@ import ctypes
 import os
 import re
 
-from assignments.A2.native.build import LIBRARY
+from assignments.A2.native.names import LIBRARY
 from assignments.common.probe_io import Ending, Job, Report
 
 M_PERTURB = -6  # glibc's mallopt: memory handed out is filled first

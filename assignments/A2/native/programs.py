@@ -8,7 +8,6 @@ import os
 from typing import Any
 
 from assignments.A2.native.buffers import Fault, GuardedBuffer, Region
-from assignments.A2.native.build import OPERATORS
 from assignments.A2.native.calls import named_calls
 from assignments.A2.native.library import undefined_called
 from assignments.A2.native.model import (
@@ -19,6 +18,7 @@ from assignments.A2.native.model import (
     SECOND_MOMENT,
     Model,
 )
+from assignments.A2.native.names import OPERATORS
 from assignments.common.probe_io import (
     Ending,
     Job,
