@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import IO
 
-from assignments.A2.native.names import LIBRARY, OPERATORS
+from assignments.A2.native.names import LIBRARY, OPERATORS, SIGNATURES
 from assignments.common.probe_io import Job, write_json
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -24,15 +24,7 @@ CRASH = os.path.join(HERE, "crash.c")  # apart: the student's file may ask the h
 INTERPOSE = os.path.join(HERE, "interpose.c")
 SOURCE = "train_gpt2.c"
 
-OPERATORS_GRADED = (
-    "encoder_backward",
-    "layernorm_backward",
-    "matmul_backward",
-    "attention_backward",
-    "gelu_backward",
-    "residual_backward",
-    "crossentropy_softmax_backward",
-)
+OPERATORS_GRADED = tuple(SIGNATURES)
 MODEL_FUNCTIONS = ("gpt2_zero_grad", "gpt2_backward", "gpt2_update")
 MOST_ERRORS = "-fmax-errors=50"  # more tell nothing
 MOST_MESSAGES = 64 << 10  # bytes kept of what the compiler says
@@ -40,15 +32,7 @@ MOST_LINE = 1000  # bytes of one line of it
 FUNCTIONS = OPERATORS_GRADED + MODEL_FUNCTIONS
 
 # The parameters by name, as llm.c has them: the same names in another order is another signature.
-PARAMETERS = {
-    "encoder_backward": "dwte dwpe dout inp B T C",
-    "layernorm_backward": "dinp dweight dbias dout inp weight mean rstd B T C",
-    "matmul_backward": "dinp dweight dbias dout inp weight B T C OC",
-    "attention_backward": "dinp dpreatt datt dout inp att B T C NH",
-    "gelu_backward": "dinp inp dout N",
-    "residual_backward": "dinp1 dinp2 dout N",
-    "crossentropy_softmax_backward": "dlogits dlosses probs targets B T V Vp",
-}
+PARAMETERS = {name: " ".join(signature.pointers + signature.sizes) for name, signature in SIGNATURES.items()}
 
 # Apple's linker binds a library's calls to itself unless told otherwise; elsewhere -fPIC is enough.
 # Elsewhere some systems bind at once by default: then one function that is missing would keep all from loading.

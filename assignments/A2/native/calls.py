@@ -13,21 +13,13 @@ from assignments.A2.native.model import (
     PARAMETERS,
     Model,
 )
+from assignments.A2.native.names import SIGNATURES
 
 MOST_CALLS, MOST_POINTERS, MOST_SIZES = 4096, 8, 4
 GROUPS = {PARAMETERS: "params", GRADIENTS: "grads", ACTIVATIONS: "acts", ACTIVATION_GRADIENTS: "grads_acts"}
 ONCE = ("wte", "wpe", "lnfw", "lnfb", "encoded", "lnf", "lnf_mean", "lnf_rstd", "logits", "probs", "losses")
 
-# In the order of interpose.c's enum.
-RECORDED = (
-    ("encoder_backward", "dwte dwpe dout inp", "B T C"),
-    ("layernorm_backward", "dinp dweight dbias dout inp weight mean rstd", "B T C"),
-    ("matmul_backward", "dinp dweight dbias dout inp weight", "B T C OC"),
-    ("attention_backward", "dinp dpreatt datt dout inp att", "B T C NH"),
-    ("gelu_backward", "dinp inp dout", "N"),
-    ("residual_backward", "dinp1 dinp2 dout", "N"),
-    ("crossentropy_softmax_backward", "dlogits dlosses probs targets", "B T V Vp"),
-)
+RECORDED = tuple(SIGNATURES.items())  # by the numbers of interpose.c's enum
 
 
 class CallRecord(ctypes.Structure):
@@ -81,10 +73,10 @@ def named_calls(operators: ctypes.CDLL, model: Model) -> list[dict[str, Any]]:
 
 
 def _named(record: CallRecord, names: Names) -> dict[str, Any]:
-    function, pointers, sizes = RECORDED[record.function]
+    function, signature = RECORDED[record.function]
     arguments: dict[str, Any] = {}
-    for address, name in zip(record.pointers, pointers.split(), strict=False):
+    for address, name in zip(record.pointers, signature.pointers, strict=False):
         arguments[name] = names(address)
-    for value, name in zip(record.sizes, sizes.split(), strict=False):
+    for value, name in zip(record.sizes, signature.sizes, strict=False):
         arguments[name] = value
     return {"function": function, "args": arguments}

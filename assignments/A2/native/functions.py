@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
 from typing import Any
 
 from assignments.A2.native.buffers import Fault, GuardedBuffer
 from assignments.A2.native.library import load, undefined_called
+from assignments.A2.native.names import SIGNATURES
 from assignments.common.probe_io import (
     Ending,
     Job,
@@ -17,30 +17,6 @@ from assignments.common.probe_io import (
     read_tensors,
     write_tensors,
 )
-
-
-@dataclass(frozen=True)
-class Signature:
-    """Order of the arguments, and which tensors are results."""
-
-    pointers: tuple[str, ...]
-    sizes: tuple[str, ...]
-    results: tuple[str, ...]
-
-
-def _signature(pointers: str, sizes: str, results: str) -> Signature:
-    return Signature(tuple(pointers.split()), tuple(sizes.split()), tuple(results.split()))
-
-
-SIGNATURES = {
-    "encoder_backward": _signature("dwte dwpe dout inp", "B T C", "dwte dwpe"),
-    "layernorm_backward": _signature("dinp dweight dbias dout inp weight mean rstd", "B T C", "dinp dweight dbias"),
-    "matmul_backward": _signature("dinp dweight dbias dout inp weight", "B T C OC", "dinp dweight dbias"),
-    "attention_backward": _signature("dinp dpreatt datt dout inp att", "B T C NH", "dinp dpreatt datt"),
-    "gelu_backward": _signature("dinp inp dout", "N", "dinp"),
-    "residual_backward": _signature("dinp1 dinp2 dout", "N", "dinp1 dinp2"),
-    "crossentropy_softmax_backward": _signature("dlogits dlosses probs targets", "B T V Vp", "dlogits"),
-}
 
 
 class FunctionProbe:
