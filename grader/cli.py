@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -30,6 +31,14 @@ other commands:
 
 exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)
 """
+
+
+# What a first word that is no assignment runs: a module of grader.commands with `run(arguments) -> exit code`.
+COMMANDS = {
+    "data": "data",
+    "fixtures": "fixtures",
+    "template": "template",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -105,18 +114,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if arguments[:1] == ["fixtures"]:
-        from grader.commands.fixtures import run
-
-        return run(arguments[1:])
-    if arguments[:1] == ["template"]:
-        from grader.commands.template import run
-
-        return run(arguments[1:])
-    if arguments[:1] == ["data"]:
-        from grader.commands.data import run
-
-        return run(arguments[1:])
+    if arguments and arguments[0] in COMMANDS:
+        command = importlib.import_module(f"grader.commands.{COMMANDS[arguments[0]]}")
+        return int(command.run(arguments[1:]))
     return _grade(grade_parser().parse_intermixed_args(arguments))
 
 
