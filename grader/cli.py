@@ -19,7 +19,7 @@ from grader.errors import (
     UsageError,
 )
 from grader.home import ROOT
-from grader.report import stdout
+from grader.report import WRITERS, stdout
 from grader.sandbox import NAMES as SANDBOXES
 
 EPILOG = """\
@@ -65,7 +65,14 @@ def grade_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--reference", action="store_true", help="grade the reference solution itself")
     parser.add_argument("--only", action="append", default=[], metavar="ROW[,ROW]", help="grade these rows alone")
-    parser.add_argument("--json", metavar="PATH", help="write the result as JSON (`-`: to standard output, alone)")
+    parser.add_argument(
+        "--report",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help=f"write the result to a file (`-`: to standard output, alone), any number; NAME: {', '.join(WRITERS)}",
+    )
+    parser.add_argument("--json", metavar="PATH", help="the same as --report json=PATH")
     parser.add_argument("--verbose", "-v", action="store_true", help="all evidence, and the handout's own transcript")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
     parser.add_argument("--min-score", type=int, default=0, metavar="N", help="exit with 1 below N points")

@@ -8,10 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field
 
 SCHEMA = "tensorgrade/result/1"
 
-Verdict = Literal["pass", "fail", "not_implemented", "crashed", "timed_out", "blocked"]
+# hidden: what came of it is not told, good or bad; see grader.redact.
+Verdict = Literal["pass", "fail", "not_implemented", "crashed", "timed_out", "blocked", "hidden"]
+# When the student sees what came of a check: at once, after the due date, never.
+Visibility = Literal["visible", "after_due", "hidden"]
 
 # The graver of two: what a row shows when its checks end differently.
-GRAVITY: tuple[Verdict, ...] = ("pass", "not_implemented", "fail", "timed_out", "crashed", "blocked")
+GRAVITY: tuple[Verdict, ...] = ("pass", "hidden", "not_implemented", "fail", "timed_out", "crashed", "blocked")
 
 
 class Record(BaseModel):
@@ -58,6 +61,7 @@ class CheckResult(Record):
     evidence: list[Evidence]
     calls_differ: str = Field("", description="first difference of the calls made from the right ones")
     output: str = Field("", description="what the code printed, cut to the limit; on failure only")
+    visibility: Visibility = "visible"
 
     @property
     def passed(self) -> bool:
@@ -76,6 +80,7 @@ class RowResult(Record):
     inferred: bool
     detail: str
     checks: list[CheckResult]
+    withheld: int = Field(default=0, description="points of the row that checks decide which are not told; not in max_points")
 
 
 class AdviceNote(Record):

@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader import fixtures, framework, sandbox, tolerances
@@ -15,8 +16,9 @@ from grader.cli import default_submission, exit_code
 from grader.errors import NotShownError, UsageError
 from grader.grading import Grading, Options, Progress
 from grader.home import ROOT
-from grader.report import json
+from grader.report import Request, requests
 from grader.report.stdout import shown
+from grader.report.target import STDOUT
 from grader.result import Result
 from grader.training import with_training
 
@@ -77,8 +79,7 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
 
 def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) -> int:
     """Grades, reports, returns the exit code."""
-    if arguments.json is not None:
-        json.check_target(arguments.json)
+    asked = requests(arguments.report, arguments.json)
     progress = _progress(arguments.quiet)
     path, ours = _submission_path(assignment, arguments), ROOT / "student_template" / assignment.id
     taken = submissions.take(path, assignment.submission, ours)
@@ -95,23 +96,23 @@ def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) 
         progress,
     )
     result = grading.run()
-    _report(result, arguments)
+    _report(result, asked, arguments.verbose)
     return exit_code(result.score, arguments.min_score)
 
 
-def _report(result: Result, arguments: argparse.Namespace) -> None:
-    """The JSON first: it is there even where nothing can be shown. Where it cannot be written, the result is shown."""
-    if arguments.json is None:
-        _show(result, arguments.verbose)
-        return
-    try:
-        json.write(result, arguments.json)
-    except NotShownError:
-        if arguments.json != json.STDOUT:
-            _show(result, arguments.verbose)
-        raise
-    if arguments.json != json.STDOUT:
-        _show(result, arguments.verbose, arguments.json)
+def _report(result: Result, asked: Sequence[Request], verbose: bool) -> None:
+    """The files first: they are there even where nothing can be shown; and what cannot be written is shown."""
+    failed: list[str] = []
+    alone = STDOUT in [request.target for request in asked]
+    for request in sorted(asked, key=lambda request: request.target == STDOUT):
+        try:
+            request.write(result)
+        except NotShownError as error:
+            failed.append(str(error))
+    if not alone:
+        _show(result, verbose, "" if failed else ", ".join(request.target for request in asked))
+    if failed:
+        raise NotShownError("; ".join(failed))
 
 
 def _show(result: Result, verbose: bool, kept: str = "") -> None:

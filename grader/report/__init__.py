@@ -1,1 +1,93 @@
-"""Writers: each turns a result into one form, and knows nothing of how it came about."""
+"""Writers: each turns a result into one form, and knows nothing of how it came about.
+
+A writer is a module of this package with ``write(result: Result, target: str) -> None``; `grader.report.target.put`
+does the writing. Its line in `WRITERS` says who reads what it writes.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from grader.errors import UsageError
+from grader.report import target
+from grader.result import Result
+
+# student: gets the result without what students may not see yet. staff: gets it whole.
+Audience = Literal["student", "staff"]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A form that a result can take.
+
+    Attributes:
+        module: of this package.
+        audience: who reads it.
+        about: what it is for, for the help text.
+    """
+
+    module: str
+    audience: Audience
+    about: str
+
+
+WRITERS = {
+    "json": Writer("json", "staff", "the whole result (docs/)"),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """A report that was asked for; ``option`` is how, for messages."""
+
+    name: str
+    target: str
+    option: str
+
+    @property
+    def writer(self) -> Writer:
+        """Its line in the table."""
+        return WRITERS[self.name]
+
+    def write(self, result: Result) -> None:
+        """Writes it.
+
+        Raises:
+            NotShownError: it cannot be written.
+        """
+        importlib.import_module(f"grader.report.{self.writer.module}").write(result, self.target)
+
+
+def requests(reports: Iterable[str], json: str | None = None) -> list[Request]:
+    """What ``--report NAME=PATH`` (any number) and ``--json PATH`` ask for, checked before anything is graded.
+
+    Raises:
+        UsageError: there is no such writer, two would write to one place, or a place cannot become a file.
+    """
+    asked = [_request(text) for text in reports]
+    if json is not None:
+        asked.append(Request("json", json, "--json"))
+    for request in asked:
+        target.check(request.option, request.target)
+    _distinct(asked)
+    return asked
+
+
+def _request(text: str) -> Request:
+    name, equals, path = text.partition("=")
+    if not equals:
+        raise UsageError(f"--report {text}: it takes NAME=PATH, e.g. --report json=result.json")
+    if name not in WRITERS:
+        raise UsageError(f"--report {text}: there is no report `{name}`; there are: {', '.join(WRITERS)}")
+    return Request(name, path, f"--report {name}")
+
+
+def _distinct(asked: Sequence[Request]) -> None:
+    places = [target.place(request.target) for request in asked]
+    for request, place in zip(asked, places, strict=True):
+        if place and places.count(place) > 1:
+            where = "standard output" if request.target == target.STDOUT else request.target
+            raise UsageError(f"{request.option}: more than one report would be written to {where}")

@@ -22,6 +22,7 @@ STYLES: dict[Verdict, str] = {
     "crashed": "red",
     "timed_out": "red",
     "blocked": "magenta",
+    "hidden": "dim",
 }
 
 

@@ -1,0 +1,70 @@
+"""Where a report is written: standard output, or a file that stays as it was until the new one is whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from grader.errors import NotShownError, UsageError
+from grader.report.stdout import shown
+
+STDOUT = "-"
+
+
+def check(option: str, target: str) -> None:
+    """Refuses a target that cannot become a file, before anything is graded; ``option`` asked for it.
+
+    Raises:
+        UsageError: its folder is missing, or it is a folder itself.
+    """
+    path = Path(target)
+    if target == STDOUT:
+        return
+    if not target or path.is_dir():
+        raise UsageError(f"{option}: {target or '``'} is not the name of a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"{option}: there is no folder {path.parent}")
+
+
+def place(target: str) -> str:
+    """The target by a name that no other place has; empty for what keeps nothing (``/dev/null``, a pipe)."""
+    if target == STDOUT:
+        return target
+    path = Path(target).resolve()
+    return "" if path.exists() and not path.is_file() else str(path)
+
+
+def put(text: str, target: str) -> None:
+    """Writes to a path, or to standard output for ``-``; an earlier file stays whole until the new one is.
+
+    Raises:
+        NotShownError: it cannot be written.
+    """
+    if target == STDOUT:
+        with shown():
+            sys.stdout.write(text)
+        return
+    path = Path(target)
+    try:
+        if path.exists() and not path.is_file():  # /dev/null, a pipe: written to, not replaced
+            path.write_text(text, encoding="utf-8")
+            return
+        _replace(path, text)
+    except OSError as error:
+        raise NotShownError(f"cannot write {target}: {error.strerror}") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(part).chmod(0o644)
+        Path(part).replace(path)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
