@@ -80,7 +80,7 @@ class RowResult(Record):
     inferred: bool
     detail: str
     checks: list[CheckResult]
-    withheld: int = Field(default=0, description="points of the row that checks decide which are not told; not in max_points")
+    withheld: int = Field(default=0, description="points that untold checks decide; not in max_points")
 
 
 class AdviceNote(Record):
