@@ -6,6 +6,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader import redact
 from grader.engine import Built
 from grader.judge import Judged
 from grader.result import AdviceNote
@@ -44,7 +45,7 @@ def second_look(run: Run, built: Built) -> list[Note]:
 def start_looks(run: Run, built: Built) -> dict[str, Future[Judged]]:
     """Starts the checks that rows look at for the advice alone, as far as they can be made."""
     names = dict.fromkeys(look for row in run.grading.rows for look in row.looks)
-    checks = {name: run.grading.check(name) for name in names}
+    checks = {name: run.grading.check(name) for name in names if run.grading.made(name)}
     missing = built.report.unavailable
     return {
         name: run.pool.submit(run.probe, name, check, built)
@@ -58,7 +59,7 @@ def looked_at(grading: Grading, looks: dict[str, Future[Judged]]) -> list[Note]:
     notes = []
     for name, future in looks.items():
         judged, check = future.result(), grading.check(name)
-        resting = [c for row in grading.rows if name in row.looks for c in row.checks]
+        resting = [c for row in grading.rows if name in row.looks for c in row.checks if grading.seen(c)]
         if judged.verdict != "pass" and all(grading.judged[c].verdict == "pass" for c in resting):
             notes.append(Note(name, check.says + (f" ({judged.detail})" if judged.detail else "")))
     return notes
@@ -88,7 +89,8 @@ def _sentence(run: Run, name: str, judged: Judged, guilty: list[str], build: str
     check = run.grading.check(name)
     evidence = run.grading.judge.result(name, check, judged).evidence
     wrong = next((e for e in evidence if not e.ok), None)
-    what = describe(wrong) if wrong else judged.detail
+    public = run.grading.fixtures.manifest.set == redact.PUBLIC
+    what = describe(wrong, values=public) if wrong else judged.detail
     reasons = [run.assignment.builds[part].says for part in guilty or [build]]
     if not guilty:
         reasons.append("neither flag alone shows it each time, as when two threads write the same element")

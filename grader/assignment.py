@@ -10,6 +10,7 @@ from pydantic import Field, PositiveInt, model_validator
 from grader.data import Strict, load_yaml
 from grader.errors import UsageError
 from grader.home import ROOT
+from grader.result import Visibility
 
 Role = Literal["direct", "whole"]
 
@@ -81,6 +82,7 @@ class Check(Strict):
     training: bool = Field(False, description="left out with --no-training")
     says: str = Field("", description="for a check that a row looks at: what its failure means")
     limits: Limits | None = None
+    visibility: Visibility = Field("visible", description="when students see what came of it; see grader.redact")
 
 
 class Row(Strict):
@@ -157,7 +159,22 @@ class Assignment(Strict):
             self._known("check", self.checks, [self.real_files.check])
         if self.transcript:
             self._known("check", self.checks, [self.transcript])
+        self._hidden_alone()
         return self
+
+    def _hidden_alone(self) -> None:
+        """Nothing that students see may depend on a check that they do not see.
+
+        An inferred operator's verdict decides what the wiring's evidence is worth: it is seen, or not inferred.
+        """
+        for name, check in self.checks.items():
+            others = [*check.instead, *([check.fallback.check] if check.fallback else [])]
+            if (told := check.visibility) == "visible" or not (check.fallback or name == self.transcript):
+                apart = next((other for other in others if self.checks[other].visibility != told), None)
+                if apart is None:
+                    continue
+                raise ValueError(f"check `{name}` is {told}, and `{apart}`, which stands in for it, is not")
+            raise ValueError(f"check `{name}` cannot be {told}: what others show rests on it")
 
     @staticmethod
     def _known(kind: str, known: dict[str, object] | dict[str, Check] | dict[str, Build], names: list[str]) -> None:

@@ -73,6 +73,13 @@ def grade_parser() -> argparse.ArgumentParser:
         help=f"write the result to a file (`-`: to standard output, alone), any number; NAME: {', '.join(WRITERS)}",
     )
     parser.add_argument("--json", metavar="PATH", help="the same as --report json=PATH")
+    parser.add_argument(
+        "--audience",
+        choices=("student", "staff"),
+        default="student",
+        help="staff: make and show the checks that students do not see, too",
+    )
+    parser.add_argument("--after-due", action="store_true", help="show students what they see after the due date")
     parser.add_argument("--verbose", "-v", action="store_true", help="all evidence, and the handout's own transcript")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
     parser.add_argument("--min-score", type=int, default=0, metavar="N", help="exit with 1 below N points")

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader import __version__, advice, inference
+from grader import __version__, advice, inference, redact
 from grader.assignment import Assignment, Check, Row
 from grader.engine import Built, CaseInput, Engine, Follow, compile_drivers, processors
 from grader.errors import InfrastructureError
@@ -22,7 +22,6 @@ from grader.home import ROOT
 from grader.judge import Judge, Judged
 from grader.result import BuildInfo, FixtureInfo, Result, SubmissionInfo
 from grader.sandbox import Sandbox, disk
-from grader.score import score_rows
 from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
@@ -45,6 +44,8 @@ class Options:
         probe_options: options handed to a check's probe, and files it may read on top.
         changed_checks: checks that run otherwise than the assignment says, e.g. on real files.
         follow: who is told of a check's progress.
+        unseen: whether to make the checks that students do not see.
+        after_due: whether students see those that they see after the due date.
     """
 
     rows: Sequence[str] = ()
@@ -56,6 +57,8 @@ class Options:
     probe_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changed_checks: Mapping[str, Check] = field(default_factory=dict)
     follow: Mapping[str, Follow] = field(default_factory=dict)
+    unseen: bool = False
+    after_due: bool = False
 
 
 Progress = Callable[[str], None]
@@ -169,9 +172,17 @@ class Grading:
 
     @property
     def checks(self) -> dict[str, Check]:
-        """The checks that the wanted rows rest on."""
+        """The checks that the wanted rows rest on, as far as they are made."""
         names = dict.fromkeys(check for row in self.rows for check in row.checks)
-        return {name: self.check(name) for name in names}
+        return {name: self.check(name) for name in names if self.made(name)}
+
+    def seen(self, name: str) -> bool:
+        """Whether students see what comes of a check."""
+        return redact.seen(self.assignment.checks[name].visibility, self.options.after_due)
+
+    def made(self, name: str) -> bool:
+        """Whether a check is made: what is not shown is left out where nobody is to see it."""
+        return self.options.unseen or self.seen(name)
 
     def check(self, name: str) -> Check:
         """A check, as it is to be run now."""
@@ -209,8 +220,9 @@ class Grading:
 
     def _result(self, build: BuildInfo | None) -> Result:
         results = {name: self.judge.result(name, self.check(name), j) for name, j in self.judged.items()}
-        rows = score_rows(self.assignment, self.rows, results)
-        rows = [inference.name_upstream(row, rows) for row in rows]
+        left_out = [name for row in self.rows for name in row.checks if not self.made(name)]
+        results |= {name: redact.untold(name, self.assignment.checks[name]) for name in left_out}
+        rows = inference.scored(self.assignment, self.rows, results)
         return Result(
             grader=__version__,
             assignment=self.assignment.id,

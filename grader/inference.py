@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from grader.assignment import Fallback
+from grader.assignment import Assignment, Fallback, Row
 from grader.engine import Built
 from grader.judge import Judged
-from grader.result import RowResult
+from grader.result import CheckResult, RowResult
+from grader.score import score_rows
 
 if TYPE_CHECKING:
     from grader.grading import Run
@@ -103,14 +104,20 @@ def _settle_wiring(run: Run, built: Built, name: str) -> None:
         wiring.detail = "all other calls are made on the right tensors, in the right order"
 
 
+def scored(assignment: Assignment, rows: Sequence[Row], results: Mapping[str, CheckResult]) -> list[RowResult]:
+    """The rows in the order of the point table, with what breaks them elsewhere."""
+    found = score_rows(assignment, rows, results)
+    return [name_upstream(row, found) for row in found]
+
+
 def name_upstream(row: RowResult, rows: list[RowResult]) -> RowResult:
     """Where only the whole program fails a row, says which other rows break it."""
     direct = [c for c in row.checks if c.role == "direct"]
     whole = [c for c in row.checks if c.role == "whole"]
-    if row.verdict == "pass" or not direct or any(c.verdict != "pass" for c in direct):
+    if row.verdict in ("pass", "hidden") or not direct or any(c.verdict != "pass" for c in direct):
         return row
     functions = direct[0].function
-    broken = [r.id for r in rows if r.id != row.id and r.verdict != "pass"]
+    broken = [r.id for r in rows if r.id != row.id and r.verdict not in ("pass", "hidden")]
     alone = f"{functions} alone is right"
     cause = f"what breaks it lies upstream: {', '.join(broken)}" if broken else "only the whole program fails"
     told = next((c.detail for c in whole if c.detail), row.detail)

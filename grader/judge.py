@@ -203,6 +203,7 @@ class Judge:
             evidence=[self._evidence(check_id, [c for c in judged.comparisons if c.tensor == n]) for n in names],
             calls_differ=judged.calls_differ,
             output=judged.output,
+            visibility=check.visibility,
         )
 
     def _evidence(self, check_id: str, comparisons: Sequence[Comparison]) -> Evidence:

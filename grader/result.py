@@ -59,8 +59,8 @@ class CheckResult(Record):
     inferred: bool
     detail: str = Field(description="one sentence for whatever is not in the evidence")
     evidence: list[Evidence]
-    calls_differ: str = Field("", description="first difference of the calls made from the right ones")
-    output: str = Field("", description="what the code printed, cut to the limit; on failure only")
+    calls_differ: str = Field(default="", description="first difference of the calls made from the right ones")
+    output: str = Field(default="", description="what the code printed, cut to the limit; on failure only")
     visibility: Visibility = "visible"
 
     @property

@@ -19,18 +19,23 @@ def score_row(row: Row, results: Mapping[str, CheckResult]) -> RowResult:
     The verdict is that of the direct checks; only where these have passed does that of the whole
     program's speak. ``credit: direct`` leaves the whole program out. A row in parts has the points of
     those checks that have passed.
+
+    The points that rest on checks which are not told (``hidden``) are withheld: neither won nor lost, whatever came
+    of the other checks.
     """
     checks = [results[check] for check in row.checks]
     direct = [c for c in checks if c.role == "direct"]
     counting = direct if row.credit == "direct" and direct else checks
     verdict = gravest([c.verdict for c in direct]) if direct else "pass"
-    if verdict == "pass":
+    if verdict in ("pass", "hidden"):
         verdict = gravest([c.verdict for c in counting])
+    withheld = _withheld(row, counting)
     return RowResult(
         id=row.id,
         title=row.title,
         points=row.points if verdict == "pass" else sum(row.parts[c.id] for c in checks if c.passed and row.parts),
-        max_points=row.points,
+        max_points=row.points - withheld,
+        withheld=withheld,
         verdict=verdict,
         inferred=any(c.inferred for c in counting if c.verdict == verdict),
         detail=_detail(counting, verdict),
@@ -38,11 +43,20 @@ def score_row(row: Row, results: Mapping[str, CheckResult]) -> RowResult:
     )
 
 
+def _withheld(row: Row, counting: Sequence[CheckResult]) -> int:
+    hidden = [check.id for check in counting if check.verdict == "hidden"]
+    if row.parts:
+        return sum(row.parts[name] for name in hidden)
+    return row.points if hidden else 0
+
+
 def _detail(checks: Sequence[CheckResult], verdict: Verdict) -> str:
     """One line of evidence: the closest call of a row that passed, the first failure of one that did not."""
     if verdict == "pass":
         told = "; ".join(check.detail for check in checks if check.detail)
         return told or _closest([e for check in checks for e in check.evidence])
+    if verdict == "hidden":
+        return "rests on checks that are not shown"
     deciding = next((c for c in checks if c.verdict == verdict), checks[0])
     failed = next((e for e in deciding.evidence if not e.ok), None)
     if deciding.detail:
@@ -75,8 +89,8 @@ def _percent(share: float) -> str:
     return f"{percent:.0f} %" if percent >= 10 else f"{percent:.1g} %"
 
 
-def describe(evidence: Evidence) -> str:
-    """A failed tensor in one line."""
+def describe(evidence: Evidence, values: bool = True) -> str:
+    """A failed tensor in one line; without ``values``, or where the evidence has none, the element alone."""
     name = f"{evidence.tensor}{evidence.place}"
     if evidence.reason == "order":
         return evidence.note
@@ -87,6 +101,8 @@ def describe(evidence: Evidence) -> str:
     if evidence.reason == "type":
         return f"{evidence.tensor} is of type {evidence.note}"
     share = f"{evidence.wrong} of {evidence.size} wrong"
+    if evidence.expected is None or not values:
+        return f"{name} is {evidence.reason.replace('differs', 'wrong')} ({share})"
     got = "not a finite number" if evidence.got is None else f"{evidence.got:.6g}"
     return f"{name} is {got}, should be {evidence.expected:.6g} ({share})"
 

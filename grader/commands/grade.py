@@ -16,6 +16,7 @@ from grader.cli import default_submission, exit_code
 from grader.errors import NotShownError, UsageError
 from grader.grading import Grading, Options, Progress
 from grader.home import ROOT
+from grader.redact import for_students
 from grader.report import Request, requests
 from grader.report.stdout import shown
 from grader.report.target import STDOUT
@@ -66,6 +67,8 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
         compiler=arguments.cc,
         flags=_flags(arguments.cflags),
         second_look=not arguments.no_second_look,
+        unseen=arguments.audience == "staff",
+        after_due=arguments.after_due,
     )
     options = with_training(assignment, options, not arguments.no_training, arguments.full, progress)
     if arguments.checkpoint is None and arguments.state is None:
@@ -96,17 +99,22 @@ def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) 
         progress,
     )
     result = grading.run()
-    _report(result, asked, arguments.verbose)
+    told = for_students(result, assignment, arguments.after_due)
+    result = result if arguments.audience == "staff" else told
+    _report(result, told, asked, arguments.verbose)
     return exit_code(result.score, arguments.min_score)
 
 
-def _report(result: Result, asked: Sequence[Request], verbose: bool) -> None:
-    """The files first: they are there even where nothing can be shown; and what cannot be written is shown."""
+def _report(result: Result, told: Result, asked: Sequence[Request], verbose: bool) -> None:
+    """The files first: they are there even where nothing can be shown; and what cannot be written is shown.
+
+    ``told`` is the result as students may see it.
+    """
     failed: list[str] = []
     alone = STDOUT in [request.target for request in asked]
     for request in sorted(asked, key=lambda request: request.target == STDOUT):
         try:
-            request.write(result)
+            request.write(told if request.writer.audience == "student" else result)
         except NotShownError as error:
             failed.append(str(error))
     if not alone:
