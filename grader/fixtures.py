@@ -9,16 +9,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from grader import tensorfile
 from grader.cases import Array
 from grader.data import Strict
 from grader.errors import InfrastructureError, UsageError
+from grader.fault_tensors import Stored, unpack
 from grader.home import ROOT
 
 SCHEMA = "tensorgrade/fixtures/1"
 MANIFEST = "manifest.json"
+DICTIONARY = "faults.json"
+PUBLIC = "public"
 
 Call = dict[str, Any]
 
@@ -31,6 +34,7 @@ class CaseEntry(Strict):
     inputs: str
     expected: str
     calls: str | None = None
+    faults: str | None = None
 
     @property
     def check(self) -> str:
@@ -38,14 +42,39 @@ class CaseEntry(Strict):
         return self.id.split("/")[0]
 
 
+class FaultText(Strict):
+    """A known mistake in words: see `grader.faults.Fault`."""
+
+    id: str
+    row: str
+    check: str
+    says: str
+    hint: str
+
+
+class Dictionary(Strict):
+    """``expected/faults.json``: the set's fault dictionary; the tensors lie beside those of each case.
+
+    ``additive``: by check, pairs of its faults, by number, that together do what each does alone.
+    """
+
+    faults: list[FaultText] = Field(default_factory=list)
+    additive: dict[str, list[list[int]]] = Field(default_factory=dict)
+
+    def of_check(self, check: str) -> list[FaultText]:
+        """The faults of a check, in the order that their numbers mean."""
+        return [fault for fault in self.faults if fault.check == check]
+
+
 class Manifest(Strict):
-    """``manifest.json`` of a set; ``seed`` is absent from private sets."""
+    """``manifest.json`` of a set; ``seed`` is absent from private sets, ``faults`` where it has no dictionary."""
 
     schema_: Literal["tensorgrade/fixtures/1"]
     assignment: str
     set: str
     seed: int | None
     cases: list[CaseEntry]
+    faults: str | None = None
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:
@@ -81,6 +110,11 @@ class FixtureCase:
         """The right order of calls, for the checks that have one."""
         return self.folder / "expected" / f"{self.id}.calls.json"
 
+    @property
+    def faults_path(self) -> Path:
+        """The tensors of the known mistakes."""
+        return self.folder / "expected" / f"{self.id}.faults.safetensors"
+
     def check_inputs(self) -> None:
         """Compares the input file with its hash."""
         _checked(self.inputs_path, self.entry.inputs)
@@ -88,11 +122,12 @@ class FixtureCase:
     @cached_property
     def expected(self) -> dict[str, Array]:
         """The expected tensors, float64."""
-        _checked(self.expected_path, self.entry.expected)
-        try:
-            return tensorfile.read(self.expected_path)
-        except tensorfile.TensorFileError as error:
-            raise _damaged(self.expected_path, str(error)) from error
+        return _tensors(self.expected_path, self.entry.expected)
+
+    @cached_property
+    def faults(self) -> Stored:
+        """What the known mistakes give, as far as it is wrong."""
+        return unpack(_tensors(self.faults_path, self.entry.faults)) if self.entry.faults else Stored()
 
     @cached_property
     def calls(self) -> list[Call]:
@@ -122,6 +157,14 @@ def _checked(path: Path, expected: str) -> bytes:
     return blob
 
 
+def _tensors(path: Path, expected: str) -> dict[str, Array]:
+    _checked(path, expected)
+    try:
+        return tensorfile.read(path)
+    except tensorfile.TensorFileError as error:
+        raise _damaged(path, str(error)) from error
+
+
 @dataclass(frozen=True)
 class FixtureSet:
     """A fixture set, ready for grading."""
@@ -133,6 +176,27 @@ class FixtureSet:
     def cases(self, check: str) -> list[FixtureCase]:
         """The cases of a check, in the manifest's order."""
         return [FixtureCase(self.folder, entry) for entry in self.manifest.cases if entry.check == check]
+
+    @property
+    def public(self) -> bool:
+        """Whether its values may be shown."""
+        return self.manifest.set == PUBLIC
+
+    @property
+    def dictionary_path(self) -> Path:
+        """The known mistakes in words."""
+        return self.folder / "expected" / DICTIONARY
+
+    @cached_property
+    def dictionary(self) -> Dictionary:
+        """The known mistakes; none where the set has no dictionary."""
+        if self.manifest.faults is None:
+            return Dictionary()
+        blob = _checked(self.dictionary_path, self.manifest.faults)
+        try:
+            return Dictionary.model_validate_json(blob)
+        except ValidationError as error:
+            raise _damaged(self.dictionary_path, str(error)) from error
 
     def require(self, minimum: dict[str, int]) -> None:
         """Refuses a set that holds fewer cases of a check than it needs: nothing passes in a vacuum."""

@@ -20,7 +20,7 @@ def parser() -> argparse.ArgumentParser:
     verify = commands.add_parser("verify", help="check a set's hashes, recompute and compare it")
     for command in (build, verify):
         command.add_argument("assignment")
-        command.add_argument("--set", default=fixture_build.PUBLIC, dest="name", help="name of the set (public)")
+        command.add_argument("--set", default=fixtures.PUBLIC, dest="name", help="name of the set (public)")
         command.add_argument("--seed-file", type=Path, help="a secret of at least 16 bytes, for a private set")
         command.add_argument("--out", type=Path, help="folder of the set")
     state = commands.add_parser("state", help="A2: a checkpoint and debug state with random weights")
