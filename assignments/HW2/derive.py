@@ -6,7 +6,7 @@ holds them to PyTorch's autograd.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,8 @@ Float = NDArray[np.float64]
 Parameters = Mapping[str, Float]  # w1 [E, H], b1 [H], w2 [H, 1], b2 [1]
 
 LOG_EPS = 1e-6  # MiniTorch's logarithm adds it
+EPS_RANGE = (0.0, 2e-6)  # what a right loss may add inside the logarithm: MiniTorch's 1e-6, and as much again
+FLOAT32_ROUNDING = 6e-8  # of 1 - out near 0
 PRINTED_WITHIN = 0.006  # an accuracy as it is printed, in hundredths
 SAME = 1e-4  # two losses of one batch are the same, relative to the larger
 
@@ -57,7 +59,7 @@ def got(handed: Handed, name: str, shape: tuple[int, ...] | None = None) -> Floa
 
 
 def dropout(handed: Handed) -> Derivation:
-    """``training``: the nearest output that some mask gives; ``kept`` [1]: the share of units that it keeps.
+    """``training`` [draws, B]: the nearest outputs that masks give; ``kept`` [1]: the share of units that these keep.
 
     The case is made so that the sums over subsets of the hidden units are all different, by more than float32
     rounds. Whether the mask comes before or after the ReLU makes no difference.
@@ -66,9 +68,9 @@ def dropout(handed: Handed) -> Derivation:
     hidden = np.maximum(x.mean(1) @ w1 + b1, 0)  # [B, H]
     masks = (np.arange(2 ** len(b1))[:, None] >> np.arange(len(b1))) & 1  # [2^H, H]
     logits = np.einsum("bh,mh,h->bm", hidden, masks, w2[:, 0]) + b2
-    training = got(handed, "training", (len(x),))
-    nearest = np.abs(sigmoid(logits) - training[:, None]).argmin(1)
-    rows = np.arange(len(x))
+    training = got(handed, "training", (int(handed.params["draws"]), len(x)))
+    nearest = np.abs(sigmoid(logits) - training[:, :, None]).argmin(2)
+    rows = np.arange(len(x))[None]
     expected: dict[str, Array] = {
         "training": sigmoid(logits[rows, nearest]),
         "kept": np.array([1 - handed.params["dropout_prob"]]),
@@ -96,6 +98,15 @@ def _log_softmax(x: Float) -> Float:
 
 def _entropy(out: Float, y: Float, log: Callable[[Float], Float] = _log) -> Float:
     return np.asarray(-(y * log(out) + (1 - y) * log(1 - out)))
+
+
+def loss_bounds(out: Float, y: Float) -> Float:
+    """``[2]``: the least and the greatest value of a right loss of a batch, at outputs of 0, 1 and next to them."""
+    least, most = EPS_RANGE
+    exact = np.clip(out, FLOAT32_ROUNDING, 1 - FLOAT32_ROUNDING)
+    low = _entropy(out, y, lambda x: np.asarray(np.log(x + most + FLOAT32_ROUNDING))).mean()
+    high = _entropy(exact, y, lambda x: np.asarray(np.log(x + least))).mean()
+    return np.sort(np.array([low, high]))
 
 
 def known_losses(out: Float, y: Float) -> dict[str, float]:
@@ -146,6 +157,7 @@ def _is(handed: Handed, value: float) -> bool:
 
 NAMES = ("w1", "b1", "w2", "b2")
 PADDING = -2
+REFUSED = "the training loop raises where the last batch is not a whole one; that case is left out"
 
 
 def output(p: Parameters, mean: Float) -> Float:
@@ -208,15 +220,29 @@ def _batches(handed: Handed) -> list[NDArray[np.int64]]:
     return rows
 
 
-def training_loop(handed: Handed) -> Derivation:
-    """Loss and derivatives of each step at the parameters that were handed over; each sentence once an epoch."""
-    rows = _batches(handed)
+def _steps(handed: Handed) -> Iterator[tuple[Parameters, Float, Float]]:
+    """Of each step the parameters that were handed over, and the mean embeddings and labels of its batch."""
     x, y = _given(handed, "x_train", "y_train")
     mean = x.mean(1)
-    losses, gradients = [], []
-    for step, row in enumerate(rows):
+    for step, row in enumerate(_batches(handed)):
         p = _parameters(handed, lambda name, step=step: got(handed, name)[step])  # type: ignore[misc]
-        value, derivatives = loss_and_gradients(p, mean[row], y[row])
+        yield p, mean[row], y[row]
+
+
+def loss_extremes_in_loop(handed: Handed) -> Derivation:
+    """``loss`` [steps, 2]: the least and the greatest right loss of each step, its outputs being 0 and 1."""
+    bounds = [loss_bounds(output(p, mean), y) for p, mean, y in _steps(handed)]
+    return Derivation({"loss": np.array(bounds)})
+
+
+def training_loop(handed: Handed) -> Derivation:
+    """Loss and derivatives of each step at the parameters that were handed over; each sentence once an epoch."""
+    if handed.params.get("rest_may_raise") and "refused" in handed.got:
+        return Derivation({}, advice=(REFUSED,))
+    rows, y = _batches(handed), handed.inputs["y_train"]
+    losses, gradients = [], []
+    for step in _steps(handed):
+        value, derivatives = loss_and_gradients(*step)
         losses.append(value)
         gradients.append(derivatives)
     expected: dict[str, Array] = {"d" + n: np.array([g[n] for g in gradients]) for n in NAMES}
@@ -232,6 +258,8 @@ def _seen(rows: list[NDArray[np.int64]], count: int, epochs: int, asked: int) ->
         return np.full((epochs, count), np.nan), f"each step uses all {count} sentences, not a batch of {asked}"
     if len(numbers) != epochs * count:
         says = f"{len(rows)} steps use {len(numbers)} sentences; {epochs} epochs have {epochs * count}"
+        if (rest := count % asked) and len(numbers) == epochs * (count - rest):
+            says += f": the last {rest} of each epoch, which are no whole batch, are left out"
         return np.full((epochs, count), np.nan), says
     counts = np.array([np.bincount(part, minlength=count) for part in numbers.reshape(epochs, count)])
     says = "" if (counts == 1).all() else "some sentences are used twice in an epoch, and others never"
@@ -259,7 +287,16 @@ def validation_loop(handed: Handed) -> Derivation:
         facts |= {f"output.{k}": found[:, 2], f"label.{k}": found[:, 0], f"accuracy.{k}": accuracies[-1:]}
         expected[f"predicted.{k}"] = (out > 0.5).astype(np.float64)
         facts[f"predicted.{k}"] = found[:, 1]
-    return Derivation(expected, facts)
+    return Derivation(expected, facts, _best_so_far(expected, facts, epochs))
+
+
+def _best_so_far(right: Mapping[str, Array], found: Mapping[str, Array], epochs: int) -> str:
+    """Whether the accuracies are the best until then in place of each epoch's own."""
+    own, told = (np.array([part[f"accuracy.{k}"].item() for k in range(epochs)]) for part in (right, found))
+    best = np.maximum.accumulate(own)
+    if np.allclose(told, best, rtol=0, atol=1e-5) and not np.allclose(own, best, rtol=0, atol=1e-5):
+        return "validation_accuracy has the best accuracy so far, not that of the epoch"
+    return ""
 
 
 def _count_of(found: int, right: int, train: int) -> str:
@@ -358,6 +395,7 @@ DERIVATIONS: dict[str, Callable[[Handed], Derivation]] = {
     "network_dropout": dropout,
     "loss": loss,
     "loss_extremes": loss,
+    "loss_extremes_in_loop": loss_extremes_in_loop,
     "training_loop": training_loop,
     "validation_loop": validation_loop,
     "accuracy": accuracy,

@@ -78,14 +78,14 @@ def dropout_case(keep: NDArray[np.bool_]) -> tuple[dict[str, Float], dict[str, F
     }
     hidden = np.maximum(inputs["embeddings"].mean(1) @ inputs["w1"] + inputs["b1"], 0)
     training = derivations.sigmoid(((hidden * keep) @ inputs["w2"])[:, 0])
-    return inputs, {"training": training, "evaluation": derivations.sigmoid((hidden @ inputs["w2"])[:, 0])}
+    return inputs, {"training": training[None], "evaluation": derivations.sigmoid((hidden @ inputs["w2"])[:, 0])}
 
 
 def test_a_mask_is_read_from_the_output() -> None:
     keep = np.random.default_rng(4).random((200, 4)) > 0.3
     inputs, got = dropout_case(keep)
     expected = {"evaluation": got["evaluation"]}
-    found = derivations.derive(handed("network_dropout", inputs, got, expected, {"dropout_prob": 0.3}))
+    found = derivations.derive(handed("network_dropout", inputs, got, expected, {"dropout_prob": 0.3, "draws": 1}))
     assert_near(found.expected["training"], got["training"], atol=1e-12)
     assert found.facts["kept"][0] == pytest.approx(keep.mean())
     assert found.advice == ()
@@ -96,9 +96,10 @@ def test_dropout_in_evaluation_is_a_policy(policy: str, advice: int, costs: bool
     keep = np.random.default_rng(5).random((50, 4)) > 0.5
     inputs, got = dropout_case(keep)
     expected = {"evaluation": got["evaluation"]}
-    got = {**got, "evaluation": got["training"]}
+    got = {**got, "evaluation": got["training"][0]}
     policies = {**POLICIES, "dropout_in_evaluation": policy}
-    found = derivations.derive(handed("network_dropout", inputs, got, expected, {"dropout_prob": 0.5}, policies))
+    params = {"dropout_prob": 0.5, "draws": 1}
+    found = derivations.derive(handed("network_dropout", inputs, got, expected, params, policies))
     assert len(found.advice) == advice
     assert ("evaluation" in found.expected) == costs
 
@@ -118,6 +119,15 @@ LOOP = {"x_train": np.zeros((4, 2, 5)), "y_train": np.zeros(4), "x_val": np.zero
 def test_steps_that_cannot_be_judged_are_told(batch: Float, text: str) -> None:
     with pytest.raises(UnusableError, match=text):
         derivations.derive(handed("training_loop", LOOP, {"batch": batch}, params={"epochs": 1, "batch_size": 2}))
+
+
+def test_a_loop_that_refuses_the_rest_is_believed_in_that_case_alone() -> None:
+    params = {"epochs": 1, "batch_size": 2}
+    refused = {"refused": np.ones(1)}
+    found = derivations.derive(handed("training_loop", LOOP, refused, params={**params, "rest_may_raise": 1}))
+    assert (found.expected, len(found.advice)) == ({}, 1)
+    with pytest.raises(UnusableError, match="batch was not handed back"):
+        derivations.derive(handed("training_loop", LOOP, refused, params=params))
 
 
 @pytest.mark.parametrize("name", ["w1", "b1", "w2", "b2"])

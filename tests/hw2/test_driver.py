@@ -6,9 +6,13 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assignments.common.probe_io import Job
+from assignments.HW2 import driver
+from assignments.HW2.probes import patient
 from assignments.HW2.probes.build import kept, syntax_problem
 from assignments.HW2.probes.outcome import is_empty
 from assignments.HW2.probes.program import Step, steps
@@ -63,6 +67,55 @@ def test_empty_functions_are_seen() -> None:
     assert is_empty(lambda: None)
     assert not is_empty(written)
     assert not is_empty(print)
+
+
+TRAINER = """
+class SentenceSentimentTrain:
+    def train(self, data_val, log):
+        X = data_val
+        for epoch in range(2):
+            count, total = 0, 0.0
+            for batch in [1, 2]:
+                out = missing(batch)
+                total += out
+                count += 1
+            if data_val:
+                predictions = [x + 1 for x in X]
+                {validation}
+            mean = total / (count - count)
+            log(epoch, count, predictions)
+"""
+
+
+def trained(folder: Path, validation: str) -> list[tuple[int, int, list[int]]]:
+    (folder / "loop.py").write_text(TRAINER.format(validation=validation), "utf-8")
+    told: list[tuple[int, int, list[int]]] = []
+    module = patient.module("patient_loop", str(folder / "loop.py"))
+    module.SentenceSentimentTrain().train([4, 5], lambda *entry: told.append(entry))
+    return told
+
+
+def test_validation_is_reached_past_a_training_step_that_raises(tmp_path: Path) -> None:
+    assert trained(tmp_path, "pass") == [(0, 2, [5, 6]), (1, 2, [5, 6])]
+
+
+def test_validation_that_raises_is_not_passed_over(tmp_path: Path) -> None:
+    with pytest.raises(NameError, match="nowhere"):
+        trained(tmp_path, "nowhere()")
+
+
+def test_no_more_cases_are_tried_than_two_that_do_not_end() -> None:
+    tried: list[str] = []
+
+    def probe(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+        tried.append(case["id"])
+        return {"status": "ok" if case["id"] == "a" else "timed_out"}
+
+    sparing = driver.sparing(probe)
+    found = [sparing(Job("probe", "", "", ""), {"id": name}) for name in "abcd"]
+    assert [status["status"] for status in found] == ["ok", *["timed_out"] * 3]
+    assert tried == ["a", "b", "c"]
+    assert "b and c" in found[-1]["detail"]
 
 
 def test_a_step_survives_its_row() -> None:

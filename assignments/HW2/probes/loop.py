@@ -41,14 +41,21 @@ def _call(function: Callable[..., Any], known: dict[str, Any], positional: tuple
 
 
 class Loop:
-    """One run of `SentenceSentimentTrain.train` on the case's sentences."""
+    """One run of `SentenceSentimentTrain.train` on the case's sentences.
 
-    def __init__(self, job: Job, case: Case, validate: bool) -> None:
+    With ``validate``, validation data is given; with ``whole``, no more training sentences than whole batches have.
+    """
+
+    def __init__(self, job: Job, case: Case, validate: bool = True, whole: bool = False) -> None:
         self.framework = load.minitorch(job)
         _without_dropout(self.framework)
         self.module = load.sentiment(job)
         self.params = case["params"]
         self.given = arrays.read(case["inputs"])
+        if whole:
+            count = len(self.given["y_train"])
+            for name in ("x_train", "y_train"):
+                self.given[name] = self.given[name][: count - count % self.params["batch_size"]]
         self.known = self._arguments(validate)
         trainer = self.module.SentenceSentimentTrain
         self.trainer = _call(trainer, self.known) if "__init__" in vars(trainer) else trainer()
@@ -88,6 +95,7 @@ class Loop:
         shapes = network_shapes(self.model, self.given["x_train"].shape[2])
         rng = np.random.default_rng(self.params["seed"])
         values = {name: rng.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
+        values["w2"] *= self.params.get("scale", 1)
         set_by_shape(self.model, values, self.framework, self.module.BACKEND)
         rows = [row for name in ("train", "val") for row in self.given[f"x_{name}"]]
         sentences = {np.ascontiguousarray(row, np.float32).tobytes(): i for i, row in enumerate(rows)}
@@ -112,6 +120,15 @@ class Loop:
         epoch["predictions"] = np.array(list(_triples(told.get("validation_predictions"))), np.float64).reshape(-1, 3)
         epoch["accuracies"] = np.array([_number(a) for a in accuracies], np.float64)
         self.epochs.append(epoch)
+        if self.params.get("turns"):
+            self._turn()
+
+    def _turn(self) -> None:
+        """Turns the network's answers round: what was positive is negative."""
+        for name in ("w2", "b2"):
+            parameter = self.watch.parameters[name]
+            value = (-array_of(parameter.value)).tolist()
+            parameter.update(self.framework.tensor(value, backend=self.module.BACKEND, requires_grad=True))
 
 
 def _triples(predictions: Any) -> Iterator[tuple[float, float, float]]:
@@ -136,10 +153,24 @@ def _number(value: Any) -> float:
 
 
 def probe_training(job: Job, case: Case) -> Status:
-    """What every step of the loop hands to the optimiser; without validation, where that is what raises."""
+    """What every step of the loop hands to the optimiser.
+
+    ``refused`` alone is handed back where the case allows that, and the loop raises on a last batch that is not whole.
+    """
+    status = _trained(job, case, whole=False)
+    if status["status"] != "raised" or not case["params"].get("rest_may_raise"):
+        return status
+    if _trained(job, case, whole=True)["status"] != "ok":
+        return status
+    arrays.write(case["out"], {"refused": np.ones(1)})
+    return {"status": "ok"}
+
+
+def _trained(job: Job, case: Case, whole: bool) -> Status:
+    """The loop's status; it is run without validation, where that is what raises."""
 
     def work(report: Report, validate: bool = True) -> None:
-        loop = Loop(job, case, validate)
+        loop = Loop(job, case, validate, whole)
         try:
             loop.train()
         finally:
@@ -157,7 +188,7 @@ def probe_validation(job: Job, case: Case) -> Status:
     """What the loop reports of each epoch: ``predictions.<k>`` [sentences, 3], ``accuracies.<k>``, parameters."""
 
     def work(report: Report) -> None:
-        loop = Loop(job, case, True)
+        loop = Loop(job, case)
         loop.train()
         found = {f"{name}.{k}": value for k, epoch in enumerate(loop.epochs) for name, value in epoch.items()}
         arrays.write(case["out"], {**found, "epochs": np.array([len(loop.epochs)])})

@@ -9,10 +9,13 @@ import numpy as np
 from assignments.common.probe_io import Job, Report
 from assignments.HW2.probes import arrays, load
 from assignments.HW2.probes.outcome import Unwritten, Wrong, is_empty, run
-from assignments.HW2.probes.parameters import Holders, array_of, by_shape, registered, set_by_shape
+from assignments.HW2.probes.parameters import Holders, array_of, by_shape, hidden_units, registered, set_by_shape
 
 Status = dict[str, Any]
 Case = dict[str, Any]
+Given = dict[str, arrays.Array]
+
+HIDDEN_AXIS = {"w1": 1, "b1": 0, "w2": 0}
 
 
 def probe_linear_init(job: Job, case: Case) -> Status:
@@ -101,38 +104,57 @@ def probe_network_init(job: Job, case: Case) -> Status:
     return run(job, case, work)
 
 
-def _set_network(job: Job, case: Case) -> tuple[Any, Any, Holders]:
-    """The network with our parameters, the embeddings as a tensor, and what holds the parameters."""
+def _set_network(job: Job, case: Case) -> tuple[Any, Any, Holders, Given]:
+    """The network with our parameters, the embeddings as a tensor, what holds the parameters, and these."""
     module, framework = load.sentiment(job), load.minitorch(job)
     given = arrays.read(case["inputs"])
     network = make_network(module, case["params"])
-    holders = set_by_shape(network, {n: given[n] for n in ("w1", "b1", "w2", "b2")}, framework, module.BACKEND)
-    return network, framework.tensor(given["embeddings"].tolist(), backend=module.BACKEND), holders
+    units = hidden_units(network, case["params"]["embedding_dim"], case["params"]["hidden_dim"])
+    values = _widened({name: given[name] for name in ("w1", "b1", "w2", "b2")}, units)
+    holders = set_by_shape(network, values, framework, module.BACKEND)
+    return network, framework.tensor(given["embeddings"].tolist(), backend=module.BACKEND), holders, values
+
+
+def _widened(given: Given, units: int) -> Given:
+    """Parameters for so many hidden units: those on top do nothing, so the output stays what it is.
+
+    A network that ignores `hidden_dim` is its constructor's fault, and its forward is judged all the same.
+    """
+    found = dict(given)
+    for name, axis in HIDDEN_AXIS.items():
+        ends = [(0, units - n if i == axis else 0) for i, n in enumerate(given[name].shape)]
+        found[name] = np.pad(given[name], ends)
+    return found
 
 
 def probe_network_forward(job: Job, case: Case) -> Status:
     """What `Network` makes of sentences, with parameters that we set, and without dropout."""
 
     def work(report: Report) -> None:
-        network, embeddings, holders = _set_network(job, case)
+        network, embeddings, holders, values = _set_network(job, case)
         network.eval()
         out = network.forward(embeddings)
         found = {"out": _result(out, network.forward, "Network.forward")}
         given = arrays.read(case["inputs"])
-        arrays.write(case["out"], {**found, **_derivatives(out, given["dout"], holders, load.minitorch(job), given)})
+        derivatives = _derivatives(out, given["dout"], holders, load.minitorch(job), values)
+        asked = {name: tuple(slice(n) for n in given[name[1:]].shape) for name in derivatives}
+        arrays.write(case["out"], {**found, **{name: value[asked[name]] for name, value in derivatives.items()}})
 
     return run(job, case, work)
 
 
 def probe_network_dropout(job: Job, case: Case) -> Status:
-    """``training`` and ``evaluation`` [batch]: the outputs in both modes, with dropout on."""
+    """``training`` [draws, batch] and ``evaluation`` [batch]: the outputs in both modes, with dropout on."""
 
     def work(report: Report) -> None:
-        network, embeddings, _ = _set_network(job, case)
-        found = {}
-        for name, mode in (("training", network.train), ("evaluation", network.eval)):
-            mode()
-            found[name] = _result(network.forward(embeddings), network.forward, "Network.forward")
-        arrays.write(case["out"], found)
+        network, embeddings, *_ = _set_network(job, case)
+
+        def output() -> arrays.Array:
+            return _result(network.forward(embeddings), network.forward, "Network.forward")
+
+        network.train()
+        training = np.array([output() for _ in range(case["params"]["draws"])])
+        network.eval()
+        arrays.write(case["out"], {"training": training, "evaluation": output()})
 
     return run(job, case, work)

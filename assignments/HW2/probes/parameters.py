@@ -62,6 +62,14 @@ def by_shape(parameters: list[Any], shapes: dict[str, Shape]) -> dict[str, Array
     return found
 
 
+def hidden_units(module: Any, dim: int, asked: int) -> int:
+    """How many hidden units a network of two layers has: as many as were asked for, or more."""
+    shapes = {shape_of(value) for _, _, value in held(module)}
+    shapes |= {shape[::-1] for shape in shapes}
+    found = [units for rows, units in (s for s in shapes if len(s) == 2) if rows == dim and (units, 1) in shapes]
+    return asked if (dim, asked) in shapes else min((n for n in found if n > asked), default=asked)
+
+
 def set_by_shape(module: Any, arrays: dict[str, Array], framework: Any, backend: Any) -> Holders:
     """Puts arrays into what the module holds of these shapes; a matrix also into one that is held transposed.
 
