@@ -59,6 +59,16 @@ class Fallback(Strict):
     beyond: list[str] = Field([], description="what it cannot reach: wrong there, something else is at fault")
 
 
+class Curve(Strict):
+    """A tensor that the report shows as a curve, beside what is expected where there is such a tensor."""
+
+    title: str
+    tensor: str
+    across: str = Field(description="what is counted: step, epoch")
+    first: int = Field(0, description="the number of the first value")
+    bar: str = Field("", description="the option that holds what is to be reached")
+
+
 class Check(Strict):
     """One thing that is run and compared; rows rest on checks."""
 
@@ -82,6 +92,7 @@ class Check(Strict):
     training: bool = Field(False, description="left out with --no-training")
     says: str = Field("", description="for a check that a row looks at: what its failure means")
     limits: Limits | None = None
+    curves: list[Curve] = Field([], description="shown in the report")
     visibility: Visibility = Field("visible", description="when students see what came of it; see grader.redact")
 
 

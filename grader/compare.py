@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.cases import Array
+from grader.tolerances import Evidence as Measured
 from grader.tolerances import Limit
 
 Float = NDArray[np.float64]
@@ -49,6 +50,7 @@ class Comparison:
         layers: the layers (first axis) in which elements are beyond it, for tensors that have layers.
         note: for ``shape``, ``type`` and ``order``: what was found.
         of_allowed: whether the error is the largest share of what is allowed at an element; then the limit is 1.
+        rule: the limit that it was compared under.
     """
 
     case: str
@@ -64,6 +66,15 @@ class Comparison:
     layers: tuple[int, ...] = ()
     note: str = ""
     of_allowed: bool = False
+    rule: Limit | None = None
+
+    @property
+    def evidence(self) -> Measured | None:
+        """What was measured of the limit, where that is in the metric of this error."""
+        if self.rule is None or self.reason in ("missing", "shape", "type"):
+            return None
+        usual = {"max": self.rule.rtol, "element": 1.0, "absolute": self.rule.atol}.get(self.rule.scale)
+        return self.rule.evidence if usual == self.limit else None
 
 
 def allowed_error(expected: Float, limit: Limit) -> Float:

@@ -148,7 +148,7 @@ class Grading:
         self.options = options
         self.progress = progress
         self.rows = self._wanted()
-        self.judge = Judge(assignment, tolerances)
+        self.judge = Judge(assignment, tolerances, values=fixtures.manifest.set == redact.PUBLIC)
         self.judged: dict[str, Judged] = {}
         self.timing: dict[str, float] = {}
         self.problems = list(taken.problems)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import signal
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grader import calls as call_records
-from grader import derive, tensorfile
+from grader import derive, pictures, tensorfile
 from grader.assignment import Assignment, Check
 from grader.cases import Array
 from grader.compare import Comparison, compare
@@ -89,9 +89,10 @@ def _signal_name(number: object) -> str:
 class Judge:
     """Judges the checks of one assignment under its tolerances."""
 
-    def __init__(self, assignment: Assignment, tolerances: Tolerances) -> None:
+    def __init__(self, assignment: Assignment, tolerances: Tolerances, values: bool = True) -> None:
         self.assignment = assignment
         self.tolerances = tolerances
+        self.values = values  # whether evidence may show the fixtures' values as pictures and curves
 
     def check(
         self,
@@ -182,7 +183,7 @@ class Judge:
         self, check_id: str, check: Check, case: str, name: str, got: Array | None, expected: Array
     ) -> Comparison:
         limit = self.tolerances.limit(self.assignment.id, check_id, name, check.official)
-        return compare(case, name, got, expected, limit, self._layered(name))
+        return replace(compare(case, name, got, expected, limit, self._layered(name)), rule=limit)
 
     def _layered(self, tensor: str) -> bool:
         return self.assignment.axes.get(tensor, [""])[0] == LAYER_AXIS
@@ -200,16 +201,19 @@ class Judge:
             verdict=judged.verdict,
             inferred=judged.inferred,
             detail=judged.detail,
-            evidence=[self._evidence(check_id, [c for c in judged.comparisons if c.tensor == n]) for n in names],
+            evidence=[
+                self._evidence(check_id, judged, [c for c in judged.comparisons if c.tensor == n]) for n in names
+            ],
             calls_differ=judged.calls_differ,
             output=judged.output,
             visibility=check.visibility,
+            series=pictures.curves(check, judged) if self.values else [],
         )
 
-    def _evidence(self, check_id: str, comparisons: Sequence[Comparison]) -> Evidence:
+    def _evidence(self, check_id: str, judged: Judged, comparisons: Sequence[Comparison]) -> Evidence:
         """The worst case of a tensor: a failed one before a passed one, then by how far off it is."""
         worst = max(comparisons, key=lambda c: (not c.ok, c.error / c.limit if c.limit else c.error))
-        element = worst.worst
+        element, measured = worst.worst, worst.evidence
         return Evidence(
             tensor=worst.tensor,
             case=worst.case,
@@ -231,11 +235,19 @@ class Judge:
             size=worst.size,
             layers=list(worst.layers),
             failed_cases=[c.case for c in comparisons if not c.ok],
+            honest=measured.honest if measured else None,
+            weakest_wrong=measured.wrong if measured else None,
+            weakest_is=measured.wrong_is if measured and measured.wrong else "",
+            picture=pictures.picture_of(worst, judged, self._axes(check_id, worst.tensor)) if self.values else None,
         )
+
+    def _axes(self, check_id: str, tensor: str) -> list[str]:
+        """The names of a tensor's axes, as far as the assignment has them."""
+        return self.assignment.axes.get(f"{check_id}.{tensor}") or self.assignment.axes.get(tensor, [])
 
     def place(self, check_id: str, tensor: str, index: Sequence[int]) -> str:
         """An index with the names of the tensor's axes: ``[l=1, o=17, c=3]``."""
-        axes = self.assignment.axes.get(f"{check_id}.{tensor}") or self.assignment.axes.get(tensor, [])
+        axes = self._axes(check_id, tensor)
         if len(axes) != len(index):
             return "[" + ", ".join(str(i) for i in index) + "]"
         return "[" + ", ".join(f"{axis}={i}" for axis, i in zip(axes, index, strict=True)) + "]"

@@ -23,6 +23,42 @@ class Record(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
 
 
+# The levels of a picture's cells, from the most negative to the most positive; the letter in the middle is zero.
+LEVELS = "abcdefghijklmnopqrs"
+BLANK = "j"
+NOT_FINITE = "!"
+
+
+class Picture(Record):
+    """A wrong tensor seen from above: a string for each row of cells, a letter for each cell (see `LEVELS`).
+
+    A cell stands for ``tall`` by ``wide`` elements and shows the one that is furthest off. Levels of ``expected`` and
+    ``got`` follow the root of the value's share of the largest expected magnitude; those of ``off`` are half decades
+    beyond what is allowed, signed, `BLANK` within it. `NOT_FINITE` is a cell with a NaN or an infinity.
+    """
+
+    axes: list[str] = Field(description="names of the tensor's axes; the last runs across, the others down")
+    rows: int = Field(description="elements down")
+    columns: int = Field(description="elements across")
+    tall: int = Field(description="elements of a cell, down")
+    wide: int = Field(description="elements of a cell, across")
+    expected: list[str]
+    got: list[str]
+    off: list[str]
+
+
+class Series(Record):
+    """Values over steps or epochs; null: not finite."""
+
+    title: str
+    across: str = Field(description="what is counted: step, epoch")
+    first: int = Field(description="the number of the first value")
+    every: int = Field(description="each so many-th value is shown")
+    got: list[float | None]
+    expected: list[float | None] = Field(description="empty: there is nothing to compare with")
+    bar: float | None = Field(description="what is to be reached")
+
+
 class Evidence(Record):
     """The comparison of one tensor: the worst case of it."""
 
@@ -46,6 +82,10 @@ class Evidence(Record):
     size: int
     layers: list[int] = Field(description="layers with elements beyond the limit")
     failed_cases: list[str]
+    honest: float | None = Field(default=None, description="largest error of any right variant, as `error` is measured")
+    weakest_wrong: float | None = Field(default=None, description="smallest error of any known mistake")
+    weakest_is: str = Field(default="", description="which mistake that is")
+    picture: Picture | None = Field(default=None, description="of a wrong tensor, with public fixtures alone")
 
 
 class CheckResult(Record):
@@ -62,6 +102,7 @@ class CheckResult(Record):
     calls_differ: str = Field(default="", description="first difference of the calls made from the right ones")
     output: str = Field(default="", description="what the code printed, cut to the limit; on failure only")
     visibility: Visibility = "visible"
+    series: list[Series] = Field(default=[], description="what is shown as a curve, with public fixtures alone")
 
     @property
     def passed(self) -> bool:

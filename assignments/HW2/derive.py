@@ -319,6 +319,7 @@ class Epoch:
     number: int
     weights: Parameters
     validation: float
+    loss: float
     printed: float
 
 
@@ -328,7 +329,9 @@ def _epochs(handed: Handed) -> list[Epoch]:
     Raises:
         UnusableError: none was handed back, or the weights are not those of the network.
     """
-    x, y = (handed.expected[name].astype(np.float64) for name in ("x_validation", "y_validation"))
+    x, y, x_train, y_train = (
+        handed.expected[f"{kind}_{split}"].astype(np.float64) for split in ("validation", "train") for kind in "xy"
+    )
     found: list[Epoch] = []
     for run in range(int(handed.params["runs"])):
         if f"w1.{run}" not in handed.got:
@@ -338,7 +341,8 @@ def _epochs(handed: Handed) -> list[Epoch]:
         for number in range(len(weights["w1"])):
             p = _fitting({name: value[number : number + 1] for name, value in weights.items()}, x.shape[1])
             told = float(printed[number]) if number < len(printed) else float("nan")
-            found.append(Epoch(run, number + 1, p, _accuracy(output(p, x), y), told))
+            loss = float(_entropy(output(p, x_train), y_train).mean())
+            found.append(Epoch(run, number + 1, p, _accuracy(output(p, x), y), loss, told))
     if not found:
         raise UnusableError("the main block ends without training a network of two linear layers")
     return found
@@ -354,9 +358,13 @@ def _fitting(weights: Mapping[str, Float], dim: int) -> Parameters:
 
 
 def accuracy(handed: Handed) -> Derivation:
-    """``validation_accuracy`` [1]: the best of all epochs, computed from the weights with dropout off."""
+    """``validation_accuracy`` [1]: the best of all epochs, computed from the weights with dropout off.
+
+    ``losses`` and ``accuracies`` are those of the run that the best epoch belongs to: training data, validation data.
+    """
     epochs = _epochs(handed)
     best = max(epochs, key=lambda epoch: epoch.validation)
+    its_run = [epoch for epoch in epochs if epoch.run == best.run]
     others = {}
     for split in ("train", "heldout"):
         x, y = (handed.expected[f"{kind}_{split}"].astype(np.float64) for kind in "xy")
@@ -373,7 +381,12 @@ def accuracy(handed: Handed) -> Derivation:
         says += f", where {floor:.0%} are needed: does it train on the validation data?"
     return Derivation(
         {"validation_accuracy": np.array([bar]), "heldout_accuracy": np.array([floor])},
-        {"validation_accuracy": np.array([best.validation]), "heldout_accuracy": np.array([others["heldout"]])},
+        {
+            "validation_accuracy": np.array([best.validation]),
+            "heldout_accuracy": np.array([others["heldout"]]),
+            "losses": np.array([epoch.loss for epoch in its_run]),
+            "accuracies": np.array([epoch.validation for epoch in its_run]),
+        },
         says,
         _printed_otherwise(epochs),
     )
