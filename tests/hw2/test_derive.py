@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,6 +105,7 @@ def test_dropout_in_evaluation_is_a_policy(policy: str, advice: int, costs: bool
     assert ("evaluation" in found.expected) == costs
 
 
+SPLITS = ("train", "validation")
 LOOP = {"x_train": np.zeros((4, 2, 5)), "y_train": np.zeros(4), "x_val": np.zeros((2, 2, 5)), "y_val": np.zeros(2)}
 
 
@@ -134,6 +136,21 @@ def test_a_loop_that_refuses_the_rest_is_believed_in_that_case_alone() -> None:
 def test_weights_that_do_not_fit_are_refused(name: str) -> None:
     weights = {f"{n}.0": value[None] for n, value in parameters(np.random.default_rng(6)).items()}
     weights[f"{name}.0"] = np.zeros((1, 2, 2, 2))
-    data = {f"{kind}_validation": np.zeros((3, 5) if kind == "x" else 3) for kind in "xy"}
+    data = {f"{kind}_{split}": np.zeros((3, 5) if kind == "x" else 3) for kind in "xy" for split in SPLITS}
     with pytest.raises(UnusableError, match="not those of the network"):
         derivations.derive(handed("accuracy", {}, weights, data, {"runs": 1, "seed": 1}))
+
+
+def test_the_curves_are_those_of_the_best_run() -> None:
+    rng = np.random.default_rng(8)
+    good, bad = (parameters(rng) for _ in range(2))
+    x = rng.normal(size=(6, 5))
+    y = (derivations.output(good, x) > 0.5).astype(np.float64)
+    data = {f"{kind}_{split}": x if kind == "x" else y for kind in "xy" for split in (*SPLITS, "heldout")}
+    runs = ((bad, bad), (bad, good))
+    weights = {f"{n}.{k}": np.stack([p[n] for p in run]) for k, run in enumerate(runs) for n in good}
+    options = {"bar": "0.75", "unseen": "0.62", "data": "made-up data"}
+    given = replace(handed("accuracy", {}, weights, data, {"runs": 2, "seed": 1}), options=options)
+    found = derivations.derive(given)
+    assert found.facts["accuracies"][1] == 1.0
+    assert found.facts["losses"][1] == pytest.approx(derivations.loss_and_gradients(good, x, y)[0])
