@@ -18,6 +18,7 @@ from grader.errors import (
     GraderError,
     UsageError,
 )
+from grader.explain.levels import DEFAULT, LEVELS
 from grader.home import ROOT
 from grader.report import WRITERS, stdout
 from grader.sandbox import NAMES as SANDBOXES
@@ -80,6 +81,9 @@ def grade_parser() -> argparse.ArgumentParser:
         help="staff: make and show the checks that students do not see, too",
     )
     parser.add_argument("--after-due", action="store_true", help="show students what they see after the due date")
+    parser.add_argument(
+        "--explain", choices=LEVELS, default=DEFAULT, help=f"how much to tell of a failure's cause (default: {DEFAULT})"
+    )
     parser.add_argument("--verbose", "-v", action="store_true", help="all evidence, and the handout's own transcript")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
     parser.add_argument("--min-score", type=int, default=0, metavar="N", help="exit with 1 below N points")

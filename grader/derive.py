@@ -50,12 +50,14 @@ class Derivation:
         facts: tensors computed from those that were handed back, to be compared beside them.
         says: a sentence for the row, e.g. which known mistake it looks like.
         advice: sentences that cost no points.
+        faults: computes what known mistakes give, by their ids in the fault dictionary; called on failure alone.
     """
 
     expected: Mapping[str, Array]
     facts: Mapping[str, Array] = field(default_factory=dict)
     says: str = ""
     advice: tuple[str, ...] = ()
+    faults: Callable[[], Mapping[str, Mapping[str, Array]]] | None = None
 
 
 def of(assignment: Assignment) -> Callable[[Handed], Derivation]:

@@ -17,9 +17,12 @@ from grader import __version__, advice, inference, redact
 from grader.assignment import Assignment, Check, Row
 from grader.engine import Built, CaseInput, Engine, Follow, compile_drivers, processors
 from grader.errors import InfrastructureError
+from grader.explain.levels import DEFAULT, Level
+from grader.explain.observed import observe
+from grader.explain.why import explain
 from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
-from grader.judge import Judge, Judged
+from grader.judge import Explained, Judge, Judged
 from grader.result import BuildInfo, FixtureInfo, Result, SubmissionInfo
 from grader.sandbox import Sandbox, disk
 from grader.submission import Taken
@@ -46,6 +49,7 @@ class Options:
         follow: who is told of a check's progress.
         unseen: whether to make the checks that students do not see.
         after_due: whether students see those that they see after the due date.
+        explain: how much is told of a failure's cause.
     """
 
     rows: Sequence[str] = ()
@@ -59,6 +63,7 @@ class Options:
     follow: Mapping[str, Follow] = field(default_factory=dict)
     unseen: bool = False
     after_due: bool = False
+    explain: Level = DEFAULT
 
 
 Progress = Callable[[str], None]
@@ -194,6 +199,7 @@ class Grading:
         build: BuildInfo | None = None
         if self.usable:
             build = self._in_work_folder()
+        self._explain()
         reason = self.problems[0].split(":")[0] if self.problems else ""
         for name in self.checks:
             self.judged.setdefault(name, Judged("blocked", detail=reason))
@@ -217,6 +223,28 @@ class Grading:
                 raise
             flags = [*self.assignment.builds["plain"].flags, *self.options.flags]
             return BuildInfo(compiler=compiler, version=_version(compiler), flags=flags) if compiler else None
+
+    def _explain(self) -> None:
+        for name, judged in self.judged.items():
+            if judged.verdict in ("fail", "crashed", "timed_out") and not judged.inferred:
+                judged.explained = self._explained(name, judged)
+
+    def _explained(self, name: str, judged: Judged) -> Explained:
+        observed = observe(
+            self.assignment,
+            self.judge.tolerances,
+            self.fixtures.dictionary,
+            name,
+            self.check(name),
+            self.cases(name),
+            judged,
+        )
+        return explain(observed, self.options.explain, self.fixtures.public)
+
+    def cases(self, name: str) -> list[FixtureCase]:
+        """The cases of a check, or those that stand in for them."""
+        replaced = self.options.replaced.get(name)
+        return [replaced] if replaced else self.fixtures.cases(self.check(name).cases_of or name)
 
     def _result(self, build: BuildInfo | None) -> Result:
         results = {name: self.judge.result(name, self.check(name), j) for name, j in self.judged.items()}
@@ -333,7 +361,7 @@ class Run:
 
     def probe(self, name: str, check: Check, built: Built, own: Sequence[str] = (), timed: bool = True) -> Judged:
         """Runs and judges one check; ``own`` operators are left to the student where ours are interposed."""
-        cases = self.cases(name)
+        cases = self.grading.cases(name)
         for case in cases:
             case.check_inputs()
         inputs = [CaseInput(case.id, case.entry.params, case.inputs_path) for case in cases]
@@ -348,8 +376,3 @@ class Run:
         if timed:
             self.grading.timing[name] = probed.seconds
         return self.grading.judge.check(name, check, cases, probed, inference.left_to_the_student(built))
-
-    def cases(self, name: str) -> list[FixtureCase]:
-        """The cases of a check, or those that stand in for them."""
-        replaced = self.grading.options.replaced.get(name)
-        return [replaced] if replaced else self.grading.fixtures.cases(self.grading.check(name).cases_of or name)

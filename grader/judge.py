@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from grader.cases import Array
 from grader.compare import Comparison, compare
 from grader.engine import Probed
 from grader.fixtures import FixtureCase
-from grader.result import CheckResult, Evidence, Verdict
+from grader.result import CallStep, CheckResult, Evidence, Explanation, Verdict
 from grader.tolerances import Tolerances
 
 MOST_TENSOR_BYTES = 64 << 20
@@ -23,6 +23,15 @@ MOST_TENSOR_BYTES = 64 << 20
 DOES_NOT_FIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 LAYER_AXIS = "l"
 MOST_ADVICE = 5  # sentences of one check: they come from the sandbox
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Why a check failed, as `grader.explain` tells it."""
+
+    explanations: Sequence[Explanation] = ()
+    call_steps: Sequence[CallStep] = ()
+    calls_case: str = ""
 
 
 @dataclass
@@ -38,7 +47,9 @@ class Judged:
     tensors: dict[str, dict[str, Array]] = field(default_factory=dict)
     expected: dict[str, dict[str, Array]] = field(default_factory=dict)
     params: dict[str, Mapping[str, int | float]] = field(default_factory=dict)
+    faults: dict[str, Callable[[], Mapping[str, Mapping[str, Array]]]] = field(default_factory=dict)
     advice: list[str] = field(default_factory=list)
+    explained: Explained = field(default_factory=Explained)
 
     def compared(self, tensors: Sequence[str]) -> list[Comparison]:
         """The comparisons of these tensors alone."""
@@ -172,6 +183,8 @@ class Judge:
         found = derive.of(self.assignment)(handed)
         judged.advice += [text for text in found.advice if text not in judged.advice]
         judged.detail = judged.detail or _text(found.says)
+        if found.faults is not None:
+            judged.faults[case.id] = found.faults
         return {**got, **found.facts}, dict(found.expected)
 
     @staticmethod
@@ -208,6 +221,9 @@ class Judge:
             output=judged.output,
             visibility=check.visibility,
             series=pictures.curves(check, judged) if self.values else [],
+            explanations=list(judged.explained.explanations),
+            call_steps=list(judged.explained.call_steps),
+            calls_case=judged.explained.calls_case,
         )
 
     def _evidence(self, check_id: str, judged: Judged, comparisons: Sequence[Comparison]) -> Evidence:

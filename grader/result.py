@@ -17,6 +17,13 @@ Visibility = Literal["visible", "after_due", "hidden"]
 GRAVITY: tuple[Verdict, ...] = ("pass", "hidden", "not_implemented", "fail", "timed_out", "crashed", "blocked")
 
 
+# fault: it equals a known mistake's tensors. pattern: what its values have to do with the right ones. place: where it
+# is wrong. crash: in which cases the code does not end well. calls: the calls made are not the right ones.
+ExplanationKind = Literal["fault", "pattern", "place", "crash", "calls"]
+# moved: made, and right, at another place. changed: with other arguments.
+StepKind = Literal["same", "changed", "missing", "extra", "moved"]
+
+
 class Record(BaseModel):
     """Base of the result's parts: frozen, no unknown keys, no NaN in JSON (null in its place)."""
 
@@ -88,6 +95,31 @@ class Evidence(Record):
     picture: Picture | None = Field(default=None, description="of a wrong tensor, with public fixtures alone")
 
 
+class Explanation(Record):
+    """What a failure looks like, best first; a writer shows ``text``, then ``hint``."""
+
+    kind: ExplanationKind
+    text: str = Field(description="one sentence")
+    hint: str = Field(description="what to think about; it gives no solution away; may be empty")
+    fault: str | None = Field(description="id in the fault dictionary; of two at once, both, joined by `+`")
+    tensors: list[str] = Field(description="the tensors that it explains")
+    cases: list[str] = Field(description="the cases in which they are wrong")
+
+
+class CallStep(Record):
+    """A call that was made beside the one that is right; the steps in order are both records, aligned."""
+
+    kind: StepKind
+    function: str
+    layer: int | None = Field(description="the layer that the call belongs to")
+    made_at: int | None = Field(description="its place among the calls made, from 1; null: it is not made")
+    right_at: int | None = Field(description="its place among the right calls, from 1; null: it should not be made")
+    made: dict[str, str | int] = Field(description="argument → name of a struct field, or size")
+    right: dict[str, str | int]
+    wrong: list[str] = Field(description="the arguments that differ")
+    text: str = Field(description="what is wrong, in a sentence; empty for a right call")
+
+
 class CheckResult(Record):
     """What came of one check."""
 
@@ -103,6 +135,9 @@ class CheckResult(Record):
     output: str = Field(default="", description="what the code printed, cut to the limit; on failure only")
     visibility: Visibility = "visible"
     series: list[Series] = Field(default=[], description="what is shown as a curve, with public fixtures alone")
+    explanations: list[Explanation] = Field(default=[], description="why it failed, as far as that can be told")
+    call_steps: list[CallStep] = Field(default=[], description="where calls differ: both records, aligned, of one case")
+    calls_case: str = Field(default="", description="the case that the call steps are of")
 
     @property
     def passed(self) -> bool:

@@ -69,6 +69,7 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
         second_look=not arguments.no_second_look,
         unseen=arguments.audience == "staff",
         after_due=arguments.after_due,
+        explain=arguments.explain,
     )
     options = with_training(assignment, options, not arguments.no_training, arguments.full, progress)
     if arguments.checkpoint is None and arguments.state is None:

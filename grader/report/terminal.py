@@ -76,6 +76,10 @@ def _row_details(row: RowResult, verbose: bool) -> Iterator[Text]:
 
 def _check_details(check: CheckResult, verbose: bool) -> Iterator[Text]:
     yield Text(f"  {check.title}: {words(check.verdict, check.inferred)}", style=STYLES[check.verdict])
+    for explanation in check.explanations:
+        yield Text(f"    {printable(explanation.text)}", style="bold")
+        if explanation.hint:
+            yield Text(f"      hint: {printable(explanation.hint)}", style="italic")
     if check.detail:
         yield Text(f"    {printable(check.detail)}")
     if check.calls_differ:

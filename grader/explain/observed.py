@@ -1,0 +1,129 @@
+"""What is known of a check that failed: per case, what was given, what is right, what came back, what mistakes give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader import tensorfile
+from grader.assignment import Assignment, Check
+from grader.cases import Array
+from grader.compare import compare
+from grader.fault_tensors import Stored
+from grader.fixtures import Dictionary, FixtureCase
+from grader.judge import Judged
+from grader.tolerances import Limit, Tolerances
+
+Float = NDArray[np.float64]
+
+ELEMENTWISE = ("differs", "not finite")  # reasons after which the values can be looked at
+EQUALITIES = ("max", "element", "absolute")
+
+
+@dataclass(frozen=True)
+class CaseSeen:
+    """One case that handed tensors back.
+
+    Attributes:
+        id: its id.
+        params: its sizes and other scalars.
+        got: what was handed back, with the facts that follow from it.
+        expected: what is right.
+        stored: what the known mistakes give.
+        inputs: reads what the probe was given, by name.
+    """
+
+    id: str
+    params: Mapping[str, int | float]
+    got: Mapping[str, Array]
+    expected: Mapping[str, Array]
+    stored: Stored
+    inputs: Callable[[], Mapping[str, Array]]
+
+
+@dataclass
+class Observed:
+    """A check as the explanations look at it.
+
+    Attributes:
+        check_id: its id.
+        check: itself.
+        assignment: whose it is.
+        dictionary: the fixture set's known mistakes, in words.
+        cases: those that handed tensors back.
+        wrong: tensor → the cases in which it is wrong, in the order in which evidence is told.
+        limits: tensor → its limit.
+        ended: case → status, of every case.
+    """
+
+    check_id: str
+    check: Check
+    assignment: Assignment
+    dictionary: Dictionary
+    cases: dict[str, CaseSeen]
+    wrong: dict[str, list[str]] = field(default_factory=dict)
+    limits: dict[str, Limit] = field(default_factory=dict)
+
+    @property
+    def owner(self) -> str:
+        """The check whose cases, and known mistakes, these are."""
+        return self.check.cases_of or self.check_id
+
+    def tensors(self) -> list[str]:
+        """The tensors that count."""
+        return list(self.limits)
+
+    def same(self, tensor: str, got: Array | None, other: Array) -> bool:
+        """Whether a tensor is another within its limit; what is not a number in both is the same."""
+        limit = self.limits[tensor]
+        if got is None or (limit.scale in EQUALITIES and got.shape != other.shape):
+            return False
+        if limit.scale in ("order", "between"):  # their right values are no values to be compared with
+            return got.shape == other.shape and bool(np.array_equal(got.astype(np.float64), other.astype(np.float64)))
+        if limit.scale not in EQUALITIES or np.isfinite(other).all():
+            return compare("", tensor, got, other, limit).ok
+        finite = np.isfinite(other)
+        alike = np.isnan(got) == np.isnan(other)
+        signs = np.isinf(other) == np.isinf(got)
+        if not (alike & signs).all():
+            return False
+        return compare("", tensor, np.where(finite, got, 0.0), np.where(finite, other, 0.0), limit).ok
+
+
+def observe(
+    assignment: Assignment,
+    tolerances: Tolerances,
+    dictionary: Dictionary,
+    check_id: str,
+    check: Check,
+    cases: Sequence[FixtureCase],
+    judged: Judged,
+) -> Observed:
+    """A failed check, as far as its cases handed tensors back."""
+    seen = {case.id: _seen(case, judged) for case in cases if case.id in judged.tensors}
+    observed = Observed(check_id, check, assignment, dictionary, seen)
+    for comparison in judged.comparisons:
+        name = comparison.tensor
+        if name in check.context or comparison.case not in seen:
+            continue
+        observed.limits[name] = tolerances.limit(assignment.id, check_id, name, check.official)
+        if not comparison.ok and name in seen[comparison.case].got:
+            observed.wrong.setdefault(name, []).append(comparison.case)
+    return observed
+
+
+def _seen(case: FixtureCase, judged: Judged) -> CaseSeen:
+    stored = case.faults
+    if (derived := judged.faults.get(case.id)) is not None:
+        stored = Stored({**stored.single, **{name: dict(own) for name, own in derived().items()}}, stored.pairs)
+    return CaseSeen(
+        id=case.id,
+        params=case.entry.params,
+        got=judged.tensors[case.id],
+        expected=judged.expected[case.id],
+        stored=stored,
+        inputs=lambda: tensorfile.read(case.inputs_path),
+    )
