@@ -84,6 +84,11 @@ def grade_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--explain", choices=LEVELS, default=DEFAULT, help=f"how much to tell of a failure's cause (default: {DEFAULT})"
     )
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="rewrite the reports after each check: being stopped leaves what was done",
+    )
     parser.add_argument("--verbose", "-v", action="store_true", help="all evidence, and the handout's own transcript")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
     parser.add_argument("--min-score", type=int, default=0, metavar="N", help="exit with 1 below N points")

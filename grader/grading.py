@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader import __version__, advice, inference, redact
+from grader import __version__, advice, inference, places, redact
 from grader.assignment import Assignment, Check, Row
 from grader.engine import Built, CaseInput, Engine, Follow, compile_drivers, processors
 from grader.errors import InfrastructureError
@@ -23,7 +23,7 @@ from grader.explain.why import explain
 from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
 from grader.judge import Explained, Judge, Judged
-from grader.result import BuildInfo, FixtureInfo, Result, SubmissionInfo
+from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo
 from grader.sandbox import Sandbox, disk
 from grader.submission import Taken
 from grader.tolerances import Tolerances
@@ -67,6 +67,8 @@ class Options:
 
 
 Progress = Callable[[str], None]
+SoFar = Callable[[Result], None]
+NOT_JUDGED_YET = "not judged yet"
 
 
 def find_compiler(asked: str | None) -> str:
@@ -145,6 +147,7 @@ class Grading:
         tolerances: Tolerances,
         options: Options,
         progress: Progress,
+        so_far: SoFar | None = None,
     ) -> None:
         self.assignment = assignment
         self.taken = taken
@@ -152,6 +155,7 @@ class Grading:
         self.sandbox = sandbox
         self.options = options
         self.progress = progress
+        self.so_far = so_far
         self.rows = self._wanted()
         self.judge = Judge(assignment, tolerances, values=fixtures.manifest.set == redact.PUBLIC)
         self.judged: dict[str, Judged] = {}
@@ -204,7 +208,7 @@ class Grading:
         for name in self.checks:
             self.judged.setdefault(name, Judged("blocked", detail=reason))
         self.timing["total"] = time.monotonic() - started
-        return self._result(build)
+        return self._result(build, self.judged)
 
     def _in_work_folder(self) -> BuildInfo | None:
         compiler = find_compiler(self.options.compiler) if self.assignment.submission.language == "c" else ""
@@ -246,8 +250,17 @@ class Grading:
         replaced = self.options.replaced.get(name)
         return [replaced] if replaced else self.fixtures.cases(self.check(name).cases_of or name)
 
-    def _result(self, build: BuildInfo | None) -> Result:
-        results = {name: self.judge.result(name, self.check(name), j) for name, j in self.judged.items()}
+    def tell_so_far(self) -> None:
+        """Hands out the result as it is now, to whoever wants to have it should grading be stopped."""
+        if self.so_far is None:
+            return
+        waiting = {name: Judged("blocked", detail=NOT_JUDGED_YET) for name in self.checks if name not in self.judged}
+        result = self._result(None, {**self.judged, **waiting})
+        problem = f"grading has not ended: what is `{NOT_JUDGED_YET}` counts 0"
+        self.so_far(result.model_copy(update={"complete": False, "problems": [*result.problems, problem]}))
+
+    def _result(self, build: BuildInfo | None, judged: Mapping[str, Judged]) -> Result:
+        results = {name: self._check_result(name, found) for name, found in judged.items()}
         left_out = [name for row in self.rows for name in row.checks if not self.made(name)]
         results |= {name: redact.untold(name, self.assignment.checks[name]) for name in left_out}
         rows = inference.scored(self.assignment, self.rows, results)
@@ -267,9 +280,16 @@ class Grading:
             problems=self.problems,
             rows=rows,
             advice=[note.record() for note in self.advice],
-            transcript=transcript_of(self.assignment, self.judged),
-            timing={name: round(seconds, 3) for name, seconds in self.timing.items()},
+            transcript=transcript_of(self.assignment, judged),
+            timing={name: round(seconds, 3) for name, seconds in list(self.timing.items())},
         )
+
+    def _check_result(self, name: str, judged: Judged) -> CheckResult:
+        """The check as it stands in the result, with the place in the student's files."""
+        check = self.check(name)
+        place = places.find(self.taken, check.at or check.function)
+        result = self.judge.result(name, check, judged)
+        return result.model_copy(update={"file": place.file, "line": place.line}) if place else result
 
 
 class Run:
@@ -337,6 +357,7 @@ class Run:
             judged = self.grading.judged[name] = future.result()
             self.grading.advice += [advice.Note(name, text) for text in judged.advice]
             self.grading.progress(f"{name}: {judged.verdict}")
+            self.grading.tell_so_far()
         self.grading.advice += advice.looked_at(self.grading, looks)
 
     def _probe_or_instead(self, name: str, check: Check, built: Built, own: Sequence[str]) -> Judged:

@@ -138,6 +138,8 @@ class CheckResult(Record):
     explanations: list[Explanation] = Field(default=[], description="why it failed, as far as that can be told")
     call_steps: list[CallStep] = Field(default=[], description="where calls differ: both records, aligned, of one case")
     calls_case: str = Field(default="", description="the case that the call steps are of")
+    file: str = Field(default="", description="the student's file that holds the function; empty: not found")
+    line: int | None = Field(default=None, description="the line at which it begins, from 1 on")
 
     @property
     def passed(self) -> bool:

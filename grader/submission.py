@@ -32,6 +32,7 @@ class Taken:
         hashes: their sha256.
         ignored: files that were brought and changed, though the assignment provides its own.
         problems: why it cannot be graded; empty if it can.
+        paths: where each file that counts lay in the submission.
     """
 
     origin: str
@@ -39,6 +40,7 @@ class Taken:
     hashes: dict[str, str] = field(default_factory=dict)
     ignored: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    paths: dict[str, str] = field(default_factory=dict)
 
 
 Reader = Callable[[str, int], bytes]
@@ -121,7 +123,9 @@ def _folder_reader(root: Path) -> Reader:
 def _single_file(path: Path, rules: Rules, ours: Path) -> Taken:
     wanted = next(name for name in rules.files if PurePosixPath(name).name == path.name)
     folder = path.absolute().parent
-    return _collect(path, rules, ours, [wanted], lambda _, limit: _folder_reader(folder)(path.name, limit))
+    taken = _collect(path, rules, ours, [wanted], lambda _, limit: _folder_reader(folder)(path.name, limit))
+    taken.paths[wanted] = shown(path.name)
+    return taken
 
 
 def _take_zip(path: Path, rules: Rules, ours: Path) -> Taken:
@@ -242,3 +246,4 @@ def _take_file(taken: Taken, rules: Rules, prefix: str, wanted: str, names: list
         taken.problems.append(f"{wanted} is empty")
     else:
         taken.files[wanted], taken.hashes[wanted] = blob, sha256(blob)
+        taken.paths[wanted] = shown(prefix + wanted)

@@ -6,6 +6,7 @@ How it prints is the assignment's business: ``assignments/<ID>/transcript.py`` h
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from grader.assignment import Assignment
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from grader.judge import Judged
 
 
-def transcript_of(assignment: Assignment, judged: dict[str, Judged]) -> str:
+def transcript_of(assignment: Assignment, judged: Mapping[str, Judged]) -> str:
     """The transcript, empty where the check was not made or handed nothing back."""
     name = assignment.transcript
     if name is None or name not in judged or not judged[name].tensors:

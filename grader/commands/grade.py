@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shlex
 import sys
@@ -98,12 +99,25 @@ def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) 
         tolerances.load(),
         _options(assignment, arguments, rows, progress),
         progress,
+        (lambda result: _rewrite(asked, *_views(result, assignment, arguments))) if arguments.partial else None,
     )
-    result = grading.run()
-    told = for_students(result, assignment, arguments.after_due)
-    result = result if arguments.audience == "staff" else told
+    result, told = _views(grading.run(), assignment, arguments)
     _report(result, told, asked, arguments.verbose)
     return exit_code(result.score, arguments.min_score)
+
+
+def _views(result: Result, assignment: Assignment, arguments: argparse.Namespace) -> tuple[Result, Result]:
+    """The result as whoever runs this may see it, and as students may."""
+    told = for_students(result, assignment, arguments.after_due)
+    return (result if arguments.audience == "staff" else told), told
+
+
+def _rewrite(asked: Sequence[Request], result: Result, told: Result) -> None:
+    """Writes the files that were asked for with what is known so far; what cannot be written is told at the end."""
+    for request in asked:
+        if request.target != STDOUT and not request.writer.once:
+            with contextlib.suppress(NotShownError):
+                request.write(result, told)
 
 
 def _report(result: Result, told: Result, asked: Sequence[Request], verbose: bool) -> None:
@@ -115,7 +129,7 @@ def _report(result: Result, told: Result, asked: Sequence[Request], verbose: boo
     alone = STDOUT in [request.target for request in asked]
     for request in sorted(asked, key=lambda request: request.target == STDOUT):
         try:
-            request.write(told if request.writer.audience == "student" else result)
+            request.write(result, told)
         except NotShownError as error:
             failed.append(str(error))
     if not alone:

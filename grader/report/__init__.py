@@ -1,7 +1,7 @@
 """Writers: each turns a result into one form, and knows nothing of how it came about.
 
 A writer is a module of this package with ``write(result: Result, target: str) -> None``; `grader.report.target.put`
-does the writing. Its line in `WRITERS` says who reads what it writes.
+does the writing. Its line in `WRITERS` says who reads what it writes; one for a course site takes both results.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from grader.errors import UsageError
 from grader.report import target
 from grader.result import Result
 
-# student: gets the result without what students may not see yet. staff: gets it whole.
-Audience = Literal["student", "staff"]
+# student: gets the result without what students may not see yet. staff: gets it whole. site: a course site that hides
+# by itself what students may not see gets both.
+Audience = Literal["student", "staff", "site"]
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,26 @@ class Writer:
         module: of this package.
         audience: who reads it.
         about: what it is for, for the help text.
+        once: it adds to what is there, and is written at the end alone.
     """
 
     module: str
     audience: Audience
     about: str
+    once: bool = False
 
 
 WRITERS = {
     "json": Writer("json", "staff", "the whole result (docs/)"),
+    "junit": Writer("junit", "student", "JUnit XML, for GitLab, Jenkins and others"),
+    "gradescope": Writer("gradescope", "site", "Gradescope's results.json"),
+    "prairielearn": Writer("prairielearn", "student", "PrairieLearn's results.json"),
+    "autolab": Writer("autolab", "student", "Autolab's standard output"),
+    "github": Writer("github", "student", "GitHub Actions: annotations, and the step's summary", once=True),
+    "classroom50": Writer("classroom50", "student", "Classroom 50's result.json"),
+    "check50": Writer("check50", "student", "the JSON of check50"),
+    "markdown": Writer("markdown", "student", "Markdown, as GitHub and GitLab show it"),
+    "badge": Writer("badge", "student", "the score as an SVG badge"),
 }
 
 
@@ -52,13 +64,17 @@ class Request:
         """Its line in the table."""
         return WRITERS[self.name]
 
-    def write(self, result: Result) -> None:
-        """Writes it.
+    def write(self, result: Result, told: Result) -> None:
+        """Writes it; ``told`` is the result as students may see it.
 
         Raises:
             NotShownError: it cannot be written.
         """
-        importlib.import_module(f"grader.report.{self.writer.module}").write(result, self.target)
+        module = importlib.import_module(f"grader.report.{self.writer.module}")
+        if self.writer.audience == "site":
+            module.write(result, told, self.target)
+        else:
+            module.write(told if self.writer.audience == "student" else result, self.target)
 
 
 def requests(reports: Iterable[str], json: str | None = None) -> list[Request]:

@@ -21,7 +21,7 @@ from grader.inference import scored
 from grader.redact import for_students
 from grader.report import WRITERS, Request, terminal
 from grader.result import AdviceNote, CheckResult, FixtureInfo, Result, Verdict, Visibility
-from tests.grader.builders import assignment, assignment_data, check_result, evidence, result
+from tests.grader.builders import RUNNER, assignment, assignment_data, check_result, evidence, result
 
 SECRET = "the secret"
 OUTCOMES: list[Verdict] = ["pass", "fail", "not_implemented", "crashed", "timed_out", "blocked"]
@@ -79,12 +79,21 @@ def graded(hidden: Verdict, shown: Verdict = "pass") -> Result:
     return result(*rows, advice=[*notes, AdviceNote(check="seen", text="told")], timing=timing)
 
 
+@pytest.fixture(autouse=True)
+def same_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What some writers take from around them, the same each time."""
+    monkeypatch.setattr("secrets.token_hex", lambda size: "0" * size)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    for name, value in RUNNER.items():
+        monkeypatch.setenv(name, value)
+
+
 def written(given: Result, folder: Path) -> Iterator[tuple[str, str]]:
     """What students read of a result, by the writers' names."""
     for name, writer in WRITERS.items():
         if writer.audience == "student" or name == "json":
             target = folder / name
-            Request(name, str(target), name).write(given)
+            Request(name, str(target), name).write(given, given)
             yield name, target.read_text()
     file = io.StringIO()
     terminal.render(given, Console(file=file, width=80), True)

@@ -18,7 +18,8 @@ from tests.grader.builders import result
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_writer_has_its_module(name: str) -> None:
     module = importlib.import_module(f"grader.report.{WRITERS[name].module}")
-    assert list(inspect.signature(module.write).parameters) == ["result", "target"]
+    given = ["result", "told"] if WRITERS[name].audience == "site" else ["result"]
+    assert list(inspect.signature(module.write).parameters) == [*given, "target"]
     assert WRITERS[name].about
 
 
@@ -26,7 +27,7 @@ def test_json_is_short_for_a_report(tmp_path: Path) -> None:
     first, second = requests([f"json={tmp_path / 'a'}"], str(tmp_path / "b=c"))
     assert (first.name, first.option, second.name, second.option) == ("json", "--report json", "json", "--json")
     for request in (first, second):
-        request.write(result())
+        request.write(result(), result())
         assert Result.model_fields["schema_"].default == json.loads(Path(request.target).read_bytes())["schema"]
 
 
