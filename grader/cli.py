@@ -26,6 +26,8 @@ from grader.sandbox import NAMES as SANDBOXES
 EPILOG = """\
 other commands:
   fixtures build|verify|state   make or check the fixtures (needs torch)
+  package NAME ID --out DIR     what a course site runs: gradescope, prairielearn, autolab
+  schema                        the JSON Schema of a result
   template [--check]            cut the student templates from the references
   data import|fetch|forget      real data for training runs, in place of the embedded corpus
   selftest                      run the grader's own tests
@@ -38,6 +40,8 @@ exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastru
 COMMANDS = {
     "data": "data",
     "fixtures": "fixtures",
+    "package": "package",
+    "schema": "schema",
     "template": "template",
 }
 

@@ -57,6 +57,10 @@ def row_text(row: RowResult, most: int = MOST_OF_A_ROW) -> str:
 
 def _check_lines(check: CheckResult) -> Iterator[str]:
     yield f"{one_line(check.title)}: {words(check.verdict, check.inferred)}"
+    for explanation in check.explanations:
+        yield f"  {one_line(explanation.text)}"
+        if explanation.hint:
+            yield f"    hint: {one_line(explanation.hint)}"
     if check.detail:
         yield f"  {one_line(check.detail)}"
     if check.calls_differ:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from grader.result import AdviceNote, CheckResult, Evidence, Result, RowResult, SubmissionInfo, Verdict
+from grader.result import (
+    AdviceNote,
+    CheckResult,
+    Evidence,
+    Explanation,
+    Result,
+    RowResult,
+    SubmissionInfo,
+    Verdict,
+)
 from tests.grader.builders import check_result, evidence, result, row_result
 
 LOST: list[Verdict] = ["fail", "not_implemented", "crashed", "timed_out", "blocked"]
@@ -27,6 +36,11 @@ def evidences(draw: st.DrawFn, ok: bool) -> Evidence:
     return evidence(ok, tensor=draw(texts), note=draw(texts), case=draw(texts), **values)
 
 
+explanations = st.builds(
+    Explanation, kind=st.just("fault"), text=texts, hint=texts, fault=st.none(), tensors=st.just([]), cases=st.just([])
+)
+
+
 @st.composite
 def checks(draw: st.DrawFn, name: str, verdict: Verdict) -> CheckResult:
     return check_result(
@@ -38,6 +52,7 @@ def checks(draw: st.DrawFn, name: str, verdict: Verdict) -> CheckResult:
         output=draw(texts) * draw(st.sampled_from([1, 1, 1, 200])),
         inferred=draw(st.booleans()),
         evidence=draw(st.lists(evidences(verdict == "pass"), max_size=2)),
+        explanations=draw(st.lists(explanations, max_size=1)),
         file=draw(st.one_of(st.just(""), texts)),
         line=draw(st.one_of(st.none(), st.integers(1, 10_000))),
     )
