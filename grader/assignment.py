@@ -106,6 +106,9 @@ class Row(Strict):
     checks: list[str] = Field(min_length=1)
     parts: dict[str, PositiveInt] = Field({}, description="points of each check; empty: all or nothing")
     looks: list[str] = Field([], description="checks made for the advice alone")
+    solves: list[str] = Field(
+        [], description="the reference's solutions that it is about, by function; none: the functions of its checks"
+    )
     credit: Literal["official", "direct"] | None = Field(
         None, description="`direct` leaves the row to its direct checks; `official` asks for all"
     )

@@ -30,6 +30,7 @@ other commands:
   schema                        the JSON Schema of a result
   template [--check]            cut the student templates from the references
   data import|fetch|forget      real data for training runs, in place of the embedded corpus
+  mutate <ID>                   a mutation study of the grader itself
   selftest                      run the grader's own tests
 
 exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)
@@ -42,6 +43,7 @@ COMMANDS = {
     "fixtures": "fixtures",
     "package": "package",
     "schema": "schema",
+    "mutate": "mutate",
     "template": "template",
 }
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader import __version__, advice, inference, places, redact
 from grader.assignment import Assignment, Check, Row
-from grader.engine import Built, CaseInput, Engine, Follow, compile_drivers, processors
+from grader.engine import Built, CaseInput, Engine, Follow, Probed, compile_drivers, processors
 from grader.errors import InfrastructureError
 from grader.explain.levels import DEFAULT, Level
 from grader.explain.observed import observe
@@ -31,6 +31,26 @@ from grader.transcript import transcript_of
 
 TEMPLATE = "template"  # folder of the stage
 COMPILERS = ("gcc", "clang", "cc")
+
+
+@dataclass(frozen=True)
+class Probing:
+    """A probe that is about to run.
+
+    Attributes:
+        check: the check's id.
+        how: the check, as it is run.
+        cases: what it is run on.
+        own: operators that are left to the student where ours would be interposed.
+    """
+
+    check: str
+    how: Check
+    cases: Sequence[FixtureCase]
+    own: Sequence[str]
+
+
+Around = Callable[[Probing, Callable[[], Probed]], Probed]
 
 
 @dataclass(frozen=True)
@@ -50,6 +70,7 @@ class Options:
         unseen: whether to make the checks that students do not see.
         after_due: whether students see those that they see after the due date.
         explain: how much is told of a failure's cause.
+        around: called in place of each probe, and calls it: for who looks at outcomes, or has them already.
     """
 
     rows: Sequence[str] = ()
@@ -64,6 +85,7 @@ class Options:
     unseen: bool = False
     after_due: bool = False
     explain: Level = DEFAULT
+    around: Around | None = None
 
 
 Progress = Callable[[str], None]
@@ -89,7 +111,7 @@ def find_compiler(asked: str | None) -> str:
 def why_broken(compiler: str) -> str | None:
     """Why the compiler cannot build even the plainest program; None where it can."""
     plain = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(void) { return 0; }\n"
-    with _work_folder() as folder:
+    with work_folder() as folder:
         command = [compiler, "-x", "c", "-", "-o", str(folder / "plain"), "-lm"]
         done = subprocess.run(command, input=plain, capture_output=True, text=True, errors="replace", check=False)
         if done.returncode == 0 and (folder / "plain").exists():
@@ -104,7 +126,7 @@ def _version(compiler: str) -> str:
 
 
 @contextmanager
-def _work_folder() -> Iterator[Path]:
+def work_folder() -> Iterator[Path]:
     """A folder of this run's own, gone afterwards."""
     try:
         folder = Path(tempfile.mkdtemp(prefix="tensorgrade-")).resolve()
@@ -212,7 +234,7 @@ class Grading:
 
     def _in_work_folder(self) -> BuildInfo | None:
         compiler = find_compiler(self.options.compiler) if self.assignment.submission.language == "c" else ""
-        with _work_folder() as work, ThreadPoolExecutor(processors()) as pool:
+        with work_folder() as work, ThreadPoolExecutor(processors()) as pool:
             stage = work / "stage"
             stage.mkdir()
             stage_files(self.assignment, self.taken, stage)
@@ -393,7 +415,12 @@ class Run:
         options = {**files, **self.grading.options.probe_options.get(name, {})}
         readable = [Path(path) for path in options.values()]
         follow = self.grading.options.follow.get(name)
-        probed = self.engine.probe(name, check, built, inputs, supports, options, readable, follow)
+
+        def run() -> Probed:
+            return self.engine.probe(name, check, built, inputs, supports, options, readable, follow)
+
+        around = self.grading.options.around
+        probed = around(Probing(name, check, cases, own), run) if around else run()
         if timed:
             self.grading.timing[name] = probed.seconds
         return self.grading.judge.check(name, check, cases, probed, inference.left_to_the_student(built))

@@ -19,25 +19,38 @@ _END = re.compile(r"^\s*(?://|#)\s*END SOLUTION\s*$")
 _TEMPLATE_ONLY = re.compile(r"^(?P<indent>\s*)(?://|#)\| ?(?P<text>.*)$", re.DOTALL)
 
 
+def solutions(text: str, name: str) -> list[range]:
+    """The marked regions of a solved file: the numbers of their lines from 0, both marks among them.
+
+    Raises:
+        InfrastructureError: the marks do not pair up, or there are none.
+    """
+    found: list[range] = []
+    begun: int | None = None
+    for number, line in enumerate(text.splitlines()):
+        begins, ends = bool(_BEGIN.match(line)), bool(_END.match(line))
+        if (begins and begun is not None) or (ends and begun is None):
+            raise InfrastructureError(f"{name}:{number + 1}: the solution's marks do not pair up")
+        if ends and begun is not None:
+            found.append(range(begun, number + 1))
+        begun = number if begins else None if ends else begun
+    if begun is not None or not found:
+        raise InfrastructureError(f"{name}: a solution is not ended, or there is none")
+    return found
+
+
 def cut(text: str, name: str) -> str:
     """The template of a solved file.
 
     Raises:
         InfrastructureError: the marks do not pair up, or there is nothing to cut.
     """
+    left_out = {number for region in solutions(text, name) for number in region}
     kept: list[str] = []
-    inside, regions = False, 0
-    for number, line in enumerate(text.splitlines(keepends=True), start=1):
-        begins, ends = bool(_BEGIN.match(line)), bool(_END.match(line))
-        if (begins and inside) or (ends and not inside):
-            raise InfrastructureError(f"{name}:{number}: the solution's marks do not pair up")
-        regions += begins
-        if not inside and not begins:
+    for number, line in enumerate(text.splitlines(keepends=True)):
+        if number not in left_out:
             match = _TEMPLATE_ONLY.match(line)
             kept.append(match["indent"] + match["text"] if match else line)
-        inside = begins or (inside and not ends)
-    if inside or not regions:
-        raise InfrastructureError(f"{name}: a solution is not ended, or there is none")
     return "".join(kept)
 
 

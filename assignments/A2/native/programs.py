@@ -99,6 +99,8 @@ def _zero_unallocated(job: Job, case: dict[str, Any]) -> dict[str, Any]:
         model = Model(job, case, report)
         report.send(stage="gpt2_zero_grad before the gradients are allocated")
         model.zero_grad()
+        model.forward()  # from here on the activations have a size, their gradients no memory
+        model.zero_grad()
         report.send(untouched=True)
 
     status = _status(in_own_process(work, job.limits["case_s"]))

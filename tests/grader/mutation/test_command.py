@@ -1,0 +1,104 @@
+"""``./grade mutate``: its usage, its table and its document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import assignment as assignments
+from grader.mutation import document, report
+from grader.mutation.notes import Note, Notes
+from grader.mutation.outcome import Outcome
+from grader.mutation.report import Summary
+from tests.support import run_command
+
+
+def outcome(name: str, state: str, **fields: Any) -> Outcome:
+    own = {"region": name.split("/")[0], "row": "encoder_backward", "kind": "sign", "line": 7, "diff": "- a\n+ b"}
+    return Outcome.model_validate({"key": name, "id": name, "state": state, "verdict": "fail", **own, **fields})
+
+
+OUTCOMES = [
+    outcome("f/sign/1", "killed", lost={"encoder_backward": 10}),
+    outcome("f/sign/2", "killed", lost={"encoder_backward": 10, "adamw": 10}, by_rule=["adamw"]),
+    outcome("f/sign/3", "killed", lost={"matmul_backward": 10}),
+    outcome("f/sign/4", "equivalent"),
+    outcome("g/sign/5", "survived", differs="f: f/small"),
+    outcome("g/sign/6", "survived", differs="f: f/small"),
+    outcome("g/sign/7", "build failed"),
+]
+
+
+def summary(outcomes: Sequence[Outcome] = OUTCOMES) -> Summary:
+    made = Summary(assignments.load("A2"), outcomes, "./grade mutate A2")
+    notes = [Note(why="It rounds.", ids=["g/sign/6"]), Note(why="The same.", ids=["f/sign/4"])]
+    made.__dict__["notes"] = Notes(notes=notes)
+    return made
+
+
+def test_the_numbers() -> None:
+    made = summary()
+    assert made.cells("f") == ("f", 0, 4, 3, 1, 0, 0, "66.7 %")
+    assert made.cells("g") == ("g", 1, 2, 0, 0, 1, 1, "-")
+    assert made.cells(None) == ("all", 1, 6, 3, 1, 1, 1, "66.7 %")
+    assert [o.id for o in made.survivors] == ["g/sign/5"]
+    assert [o.id for o in made.astray] == ["f/sign/3"]
+
+
+def test_the_document_names_the_command_and_all_that_did_not_go_as_it_should(tmp_path: Path) -> None:
+    text = "\n".join(document.lines(summary()))
+    assert "Made by `./grade mutate A2`." in text
+    assert "| all | 1 | 6 | 3 | 1 | 1 | 1 | 66.7 % |" in text
+    assert "1 of them fail the check of the whole program as well" in text
+    assert "### Survived\n\n`g/sign/5`, line 7: f: f/small\n\n```diff\n- a\n+ b\n```" in text
+    assert "`f/sign/3`, line 7: encoder_backward was to be lost; lost: matmul_backward -10" in text
+    assert "**The same.** (1)\n\n```diff\n@@ f/sign/4, line 7, equal @@" in text
+    assert "@@ g/sign/6, line 7, argued @@" in text
+
+
+def test_a_part_of_the_document_is_put_in_place_of_the_older_one(tmp_path: Path) -> None:
+    path = tmp_path / "docs" / "study.md"
+    document.write(summary(OUTCOMES[:1]), path)
+    first = path.read_text()
+    path.write_text(f"# Study\n\n{first}\nThe end.\n")
+    document.write(summary(OUTCOMES[:3]), path)
+    text = path.read_text()
+    assert text.startswith("# Study\n\n<!-- A2: begin -->\n## A2\n")
+    assert text.endswith("<!-- A2: end -->\n\nThe end.\n")
+    assert text.count("## A2") == 1
+    assert "| all | 0 | 3 |" in text
+
+
+def test_the_record(tmp_path: Path) -> None:
+    report.write_json(summary(), tmp_path / "study.json")
+    found = json.loads((tmp_path / "study.json").read_bytes())
+    assert found["schema"] == "tensorgrade/mutation/1"
+    assert found["table"][-1]["killed"] == 3
+    assert found["mutants"][5]["why"] == "It rounds."
+
+
+def test_the_list_grades_nothing() -> None:
+    done = run_command("mutate", "A2", "--only", "residual_backward", "--list")
+    assert done.exit == 0
+    assert "\n- dinp1[i] += dout[i];\n+ dinp1[i] = dout[i];\n" in done.stdout
+    assert "residual_backward/assignment/" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["A9"], "there is no assignment `A9`"),
+        (["A2", "--only", "f"], "A2 has no solution in `f`; there are: encoder_backward, "),
+        (["A2", "--sample", "0"], "--sample: 0 is not a number of 1 or more"),
+        (["A2", "--jobs", "-1"], "--jobs: -1 is not a number of 1 or more"),
+        ([], "the following arguments are required: assignment"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], says: str) -> None:
+    done = run_command("mutate", *arguments)
+    assert (done.exit, done.stdout) == (2, "")
+    assert says in done.stderr
