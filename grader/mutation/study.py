@@ -132,6 +132,7 @@ class Study:
                 flags=self.setting.flags if self.assignment.submission.language == "c" else (),
                 second_look=False,
                 training=False,
+                explain="none",
             )
             grading = Grading(
                 self.assignment,
