@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from grader.assignment import Assignment, Check, Limits
 from grader.errors import InfrastructureError
@@ -27,7 +27,14 @@ from grader.sandbox import Box, Outcome, Sandbox, disk
 Follow = Callable[[dict[str, Any]], None]
 
 MOST_STATUS_BYTES = 8 << 20
-JUDGES_OWN = ("derive.py", "data.py", "transcript.py", "__pycache__")  # of an assignment's folder, not for the sandbox
+# Of an assignment's folder, not for the sandbox.
+JUDGES_OWN = (
+    "derive.py",
+    "formulas.py",
+    "data.py",
+    "transcript.py",
+    "__pycache__",
+)  # of an assignment's folder, not for the sandbox
 KEPT_HASHES = "hashes.json"  # in the folder of a build that is kept
 ROOM_FOR_A_REPORT = 1 << 20  # bytes; on a disk with less, nothing can be said of the submission
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
@@ -43,6 +50,15 @@ ENVIRONMENT = {
 COMMON = ROOT / "assignments" / "common"
 
 
+# A build report's words, cut to what can be shown: it may be forged.
+MOST_TOLD = 20  # sentences of a kind
+Sentence = Annotated[str, AfterValidator(lambda text: text[:2000])]
+Sentences = Annotated[list[Sentence], AfterValidator(lambda texts: texts[:MOST_TOLD])]
+Messages = Annotated[str, AfterValidator(lambda text: text[:64_000])]
+# What is said of a build that gives no report, by language: what was under way, and what did not end.
+UNDER_WAY = {"c": ("building it", "the compiler"), "python": ("importing it", "importing it")}
+
+
 class BuildReport(BaseModel):
     """What a build step hands back; read as somebody else's words."""
 
@@ -51,12 +67,12 @@ class BuildReport(BaseModel):
     ok: bool
     compiler: str = ""
     flags: list[str] = []
-    messages: str = ""
-    unavailable: dict[str, str] = {}
+    messages: Messages = ""
+    unavailable: dict[str, Sentence] = {}
     missing: list[str] = []
     fixed: list[str] = []
-    notes: list[str] = []
-    problems: list[str] = []
+    notes: Sentences = []
+    problems: Sentences = []
 
 
 @dataclass(frozen=True)
@@ -281,18 +297,20 @@ class Engine:
 
     def _read_report(self, out: Path, outcome: Outcome) -> BuildReport:
         """The driver's report; a build that began and gave none is the fault of what it built."""
+        building, compiler = UNDER_WAY[self.assignment.submission.language]
         if outcome.struck:
-            return BuildReport(ok=False, messages=f"building it was stopped: {outcome.struck}")
+            return BuildReport(ok=False, messages=f"{building} was stopped: {outcome.struck}")
         if outcome.timed_out:
-            return BuildReport(ok=False, messages=f"the compiler did not end within {outcome.wall_s:.0f} s")
+            return BuildReport(ok=False, messages=f"{compiler} did not end within {outcome.wall_s:.0f} s")
         try:
             return BuildReport.model_validate_json(_read_bounded(out / "build.json"))
         except (OSError, ValidationError) as error:
             begun, said = _begun(outcome.output)
-            why = _last_line(said) or str(error).splitlines()[0]
+            gone = "it ended before one was written" if isinstance(error, FileNotFoundError) else str(error)
+            why = _last_line(said) or gone.splitlines()[0]
             if not begun or shutil.disk_usage(self.work).free < ROOM_FOR_A_REPORT:
                 raise InfrastructureError(f"the build step of {self.assignment.id} broke: {why}") from error
-            return BuildReport(ok=False, messages=f"building it ended without a report that can be read: {why}")
+            return BuildReport(ok=False, messages=f"{building} ended without a report that can be read: {why}")
 
     def probe(
         self,

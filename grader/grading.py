@@ -355,7 +355,8 @@ class Run:
             raise InfrastructureError(broken)
         messages = built.report.messages.strip() or "the compiler gave no reason"
         first = next((line for line in messages.splitlines() if "error" in line), messages.splitlines()[0])
-        self.grading.problems += [f"it does not compile: {first}", messages]
+        lost = "does not compile" if self.engine.compiler else "cannot be imported"
+        self.grading.problems += [f"it {lost}: {first}", *([] if messages == first else [messages])]
 
     def _notes(self, built: Built) -> None:
         self.grading.advice += [advice.Note("build", text) for text in built.report.notes]

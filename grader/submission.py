@@ -19,6 +19,7 @@ from grader.fixtures import sha256
 MOST_ENTRIES = 20_000  # a clone of the course's repository has some hundred
 MOST_UNPACKED = 1 << 30  # bytes of all members of a tar: finding the next one means unpacking the last
 DEEPEST = 6  # a folder in a folder in a folder, and a little more
+MOST_NAMED = 3  # files named in a message
 NOT_LOOKED_AT = {".git", "__MACOSX", ".venv", "node_modules", "__pycache__"}
 
 
@@ -191,14 +192,38 @@ def _collect(path: Path, rules: Rules, ours: Path, listing: Iterable[str], read:
             taken.problems.append(f"{shown(path.name)} holds more than {MOST_ENTRIES} files")
             return taken
     prefix = _best_prefix(names, rules, taken)
-    if prefix is None:
+    flat = _flat_folder(names, rules) if prefix is None else None
+    if prefix is None and flat is None:
         taken.problems.append(_nothing_found(path, names, rules))
         return taken
     for wanted in rules.files:
-        _take_file(taken, rules, prefix, wanted, names, read)
-    brought = [name for name in rules.provided if prefix + name in names]
-    taken.ignored = [name for name in brought if _is_own(rules, ours / name, prefix + name, read)]
+        lies = f"{prefix}{wanted}" if flat is None else f"{flat}{PurePosixPath(wanted).name}"
+        _take_file(taken, rules, lies, wanted, names, read)
+    if prefix is not None:
+        taken.ignored = [shown(name) for name in _ignored(rules, ours, prefix, names, read)]
     return taken
+
+
+def _flat_folder(names: Iterable[str], rules: Rules) -> str | None:
+    """The one folder that holds files that count by their names alone, without the folders that they belong in."""
+    wanted = {PurePosixPath(name).name for name in rules.files}
+    found = {prefix for name in wanted for prefix in _prefixes(list(names), name)}
+    return found.pop() if len(found) == 1 else None
+
+
+def _ignored(rules: Rules, ours: Path, prefix: str, names: Iterable[str], read: Reader) -> Iterable[str]:
+    """The files that were brought in another version than ours, and modules that a package of ours has not.
+
+    A package is known by its name wherever it lies: a second one beside a program would take the place of ours.
+    """
+    packages = {PurePosixPath(name).parts[0] for name in rules.provided if name.endswith("/__init__.py")}
+    for name in sorted(n.removeprefix(prefix) for n in names if n.startswith(prefix)):
+        parts = PurePosixPath(name).parts
+        within = [i for i, part in enumerate(parts[:-1]) if part in packages and name.endswith(".py")]
+        same = "/".join(parts[within[0] :]) if within else name
+        counts = name in rules.files or (not within and name not in rules.provided)
+        if not counts and _is_own(rules, ours / same, prefix + name, read):
+            yield name
 
 
 def _is_own(rules: Rules, ours: Path, name: str, read: Reader) -> bool:
@@ -225,18 +250,34 @@ def _best_prefix(names: list[str], rules: Rules, taken: Taken) -> str | None:
 
 def _nothing_found(path: Path, names: list[str], rules: Rules) -> str:
     wanted = " or ".join(rules.files)
+    if hints := "".join(dict.fromkeys(_instead_of(name, names) for name in rules.files)):
+        return shown(f"there is no {wanted} in {path}{hints}")
     near = [n for n in names if PurePosixPath(n).suffix == PurePosixPath(rules.files[0]).suffix][:3]
     hint = f"; it holds {', '.join(near)}: rename it" if near else ""
     return shown(f"there is no {wanted} in {path}{hint}")
 
 
-def _take_file(taken: Taken, rules: Rules, prefix: str, wanted: str, names: list[str], read: Reader) -> None:
-    if prefix + wanted not in names:
-        taken.problems.append(f"{wanted} is missing")
+def _instead_of(wanted: str, names: Iterable[str]) -> str:
+    """What there is in place of a file that is missing, and what to do; empty if nothing is."""
+    file = PurePosixPath(wanted)
+    paths = [p for p in map(PurePosixPath, names) if not NOT_LOOKED_AT & set(p.parts)]
+    if same := [str(p) for p in paths if p.name == file.name][:MOST_NAMED]:
+        which = f"move {same[0]} there" if len(same) == 1 else f"put the one that counts there, {' or '.join(same)}"
+        return f"; {which}"
+    notebooks = [p for p in paths if p.suffix == ".ipynb" and file.suffix == ".py"]
+    if found := [str(p) for p in notebooks if p.stem == file.stem] or [str(p) for p in notebooks][:MOST_NAMED]:
+        are = "is a notebook, export it as a script" if len(found) == 1 else "are notebooks, export them as scripts"
+        return f"; {' and '.join(found)} {are} (jupyter nbconvert --to script)"
+    return ""
+
+
+def _take_file(taken: Taken, rules: Rules, lies: str, wanted: str, names: list[str], read: Reader) -> None:
+    if lies not in names:
+        taken.problems.append(shown(f"{wanted} is missing{_instead_of(wanted, names)}"))
         return
     limit = rules.max_file_kb << 10
     try:
-        blob = read(prefix + wanted, limit)
+        blob = read(lies, limit)
     except _Refused as error:
         taken.problems.append(f"{wanted} {error}")
         return

@@ -1,7 +1,6 @@
 """What is right given what was handed back: dropout's masks, known losses, a student's own training run.
 
-Runs on the judging side alone. NumPy in float64; the small network's derivatives are written out here, and a test
-holds them to PyTorch's autograd.
+Runs on the judging side alone, in NumPy's float64.
 """
 
 from __future__ import annotations
@@ -12,15 +11,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assignments.HW2.formulas import (
+    Float,
+    Parameters,
+    entropy,
+    known_losses,
+    log_softmax_gradient,
+    loss_and_gradients,
+    loss_bounds,
+    output,
+    share_right,
+    sigmoid,
+)
 from grader.cases import Array
 from grader.derive import Derivation, Handed, UnusableError
 
-Float = NDArray[np.float64]
-Parameters = Mapping[str, Float]  # w1 [E, H], b1 [H], w2 [H, 1], b2 [1]
-
-LOG_EPS = 1e-6  # MiniTorch's logarithm adds it
-EPS_RANGE = (0.0, 2e-6)  # what a right loss may add inside the logarithm: MiniTorch's 1e-6, and as much again
-FLOAT32_ROUNDING = 6e-8  # of 1 - out near 0
 PRINTED_WITHIN = 0.006  # an accuracy as it is printed, in hundredths
 SAME = 1e-4  # two losses of one batch are the same, relative to the larger
 
@@ -28,11 +33,6 @@ SAME = 1e-4  # two losses of one batch are the same, relative to the larger
 def derive(handed: Handed) -> Derivation:
     """The derivation of the check that the tensors were handed back for."""
     return DERIVATIONS[handed.check.split("_over_")[0]](handed)
-
-
-def sigmoid(x: Float) -> Float:
-    """The logistic function."""
-    return np.asarray(1 / (1 + np.exp(-x)))
 
 
 def _given(handed: Handed, *names: str) -> list[Float]:
@@ -87,48 +87,6 @@ def dropout(handed: Handed) -> Derivation:
 # ---- the loss ----------------------------------------------------------------------------------------------
 
 
-def _log(x: Float) -> Float:
-    return np.asarray(np.log(x + LOG_EPS))
-
-
-def _log_softmax(x: Float) -> Float:
-    shifted = x - x.max()
-    return np.asarray(shifted - np.log(np.exp(shifted).sum()))
-
-
-def _entropy(out: Float, y: Float, log: Callable[[Float], Float] = _log) -> Float:
-    return np.asarray(-(y * log(out) + (1 - y) * log(1 - out)))
-
-
-def loss_bounds(out: Float, y: Float) -> Float:
-    """``[2]``: the least and the greatest value of a right loss of a batch, at outputs of 0, 1 and next to them."""
-    least, most = EPS_RANGE
-    exact = np.clip(out, FLOAT32_ROUNDING, 1 - FLOAT32_ROUNDING)
-    low = _entropy(out, y, lambda x: np.asarray(np.log(x + most + FLOAT32_ROUNDING))).mean()
-    high = _entropy(exact, y, lambda x: np.asarray(np.log(x + least))).mean()
-    return np.sort(np.array([low, high]))
-
-
-def known_losses(out: Float, y: Float) -> dict[str, float]:
-    """What known wrong losses give, by their names."""
-    terms = _entropy(out, y)
-    return {
-        "the cross entropy with a log-softmax in place of the logarithm": _entropy(out, y, _log_softmax).mean(),
-        "the sum over the batch, where the mean should be taken": terms.sum(),
-        "the mean squared error": ((out - y) ** 2).mean(),
-        "the cross entropy with the wrong sign": -terms.mean(),
-        "the half with the label 1 alone": -(y * _log(out)).mean(),
-        "the half with the label 0 alone": -((1 - y) * _log(1 - out)).mean(),
-        "the cross entropy of swapped labels": _entropy(out, 1 - y).mean(),
-    }
-
-
-def _log_softmax_gradient(out: Float, y: Float) -> Float:
-    """The derivative of the log-softmax reading by the outputs ``[B]``."""
-    p, q = np.exp(_log_softmax(out)), np.exp(_log_softmax(1 - out))
-    return np.asarray(-(y - p * y.sum() - (1 - y) + q * (1 - y).sum()) / len(out))
-
-
 def loss(handed: Handed) -> Derivation:
     """Names the loss that it is, where it is a known one; takes the log-softmax reading where the course does."""
     out, y = _given(handed, "out", "y")
@@ -145,7 +103,7 @@ def loss(handed: Handed) -> Derivation:
 def _reading(handed: Handed, value: float, out: Float, y: Float) -> dict[str, Array]:
     if "dout" not in handed.expected:  # the extremes: a least and a greatest value
         return {"loss": np.array([[value, value]])}
-    return {"loss": np.array([value]), "dout": _log_softmax_gradient(out, y)}
+    return {"loss": np.array([value]), "dout": log_softmax_gradient(out, y)}
 
 
 def _is(handed: Handed, value: float) -> bool:
@@ -158,34 +116,6 @@ def _is(handed: Handed, value: float) -> bool:
 NAMES = ("w1", "b1", "w2", "b2")
 PADDING = -2
 REFUSED = "the training loop raises where the last batch is not a whole one; that case is left out"
-
-
-def output(p: Parameters, mean: Float) -> Float:
-    """The network's probabilities ``[B]`` for mean embeddings ``[B, E]``, without dropout."""
-    return sigmoid(np.maximum(mean @ p["w1"] + p["b1"], 0) @ p["w2"] + p["b2"])[:, 0]
-
-
-def loss_and_gradients(p: Parameters, mean: Float, y: Float) -> tuple[float, dict[str, Float]]:
-    """The cross entropy of a batch, and its derivatives by the parameters.
-
-    Args:
-        p: the parameters.
-        mean: the sentences' mean embeddings ``[B, E]``.
-        y: their labels ``[B]``.
-    """
-    before = mean @ p["w1"] + p["b1"]
-    hidden = np.maximum(before, 0)
-    out = sigmoid(hidden @ p["w2"] + p["b2"])[:, 0]
-    d_out = -(y / (out + LOG_EPS) - (1 - y) / (1 - out + LOG_EPS)) / len(y)
-    d_logit = (d_out * out * (1 - out))[:, None]
-    d_before = (d_logit @ p["w2"].T) * (before > 0)
-    gradients = {
-        "w1": mean.T @ d_before,
-        "b1": d_before.sum(0),
-        "w2": hidden.T @ d_logit,
-        "b2": d_logit.sum(0),
-    }
-    return float(_entropy(out, y).mean()), gradients
 
 
 def _parameters(handed: Handed, pick: Callable[[str], Float]) -> Parameters:
@@ -283,7 +213,7 @@ def validation_loop(handed: Handed) -> Derivation:
             raise UnusableError(f"validation_accuracy has {len(accuracies)} entries after epoch {k + 1}")
         if found.shape != (len(y), 3):
             raise UnusableError(_count_of(len(found), len(y), len(handed.inputs["y_train"])))
-        expected |= {f"output.{k}": out, f"label.{k}": y, f"accuracy.{k}": np.array([_accuracy(out, y)])}
+        expected |= {f"output.{k}": out, f"label.{k}": y, f"accuracy.{k}": np.array([share_right(out, y)])}
         facts |= {f"output.{k}": found[:, 2], f"label.{k}": found[:, 0], f"accuracy.{k}": accuracies[-1:]}
         expected[f"predicted.{k}"] = (out > 0.5).astype(np.float64)
         facts[f"predicted.{k}"] = found[:, 1]
@@ -302,10 +232,6 @@ def _best_so_far(right: Mapping[str, Array], found: Mapping[str, Array], epochs:
 def _count_of(found: int, right: int, train: int) -> str:
     what = ": it validates on the training data" if found == train else ""
     return f"there are {found} predictions for {right} sentences of validation data{what}"
-
-
-def _accuracy(out: Float, y: Float) -> float:
-    return float(((out > 0.5) == (y > 0.5)).mean())
 
 
 # ---- the training run --------------------------------------------------------------------------------------
@@ -341,8 +267,8 @@ def _epochs(handed: Handed) -> list[Epoch]:
         for number in range(len(weights["w1"])):
             p = _fitting({name: value[number : number + 1] for name, value in weights.items()}, x.shape[1])
             told = float(printed[number]) if number < len(printed) else float("nan")
-            loss = float(_entropy(output(p, x_train), y_train).mean())
-            found.append(Epoch(run, number + 1, p, _accuracy(output(p, x), y), loss, told))
+            loss = float(entropy(output(p, x_train), y_train).mean())
+            found.append(Epoch(run, number + 1, p, share_right(output(p, x), y), loss, told))
     if not found:
         raise UnusableError("the main block ends without training a network of two linear layers")
     return found
@@ -368,7 +294,7 @@ def accuracy(handed: Handed) -> Derivation:
     others = {}
     for split in ("train", "heldout"):
         x, y = (handed.expected[f"{kind}_{split}"].astype(np.float64) for kind in "xy")
-        others[split] = _accuracy(output(best.weights, x), y)
+        others[split] = share_right(output(best.weights, x), y)
     says = (
         f"{best.validation:.0%} on the validation data of {handed.options['data']}, after epoch {best.number} with seed"
         f" {int(handed.params['seed']) + best.run}; {others['train']:.0%} on the training data,"

@@ -209,7 +209,8 @@ def _child(work: Callable[[Report], None], descriptor: int, done: str) -> None:
         sys.stdout.flush()
         report.end()
     except BaseException as error:  # the child must end here, whatever the student's code raised
-        report.send(error=f"{type(error).__name__}: {error}")
+        with contextlib.suppress(OSError):  # nobody listens where it has ended its parent
+            report.send(error=f"{type(error).__name__}: {error}")
         os._exit(70)
     os._exit(0)
 

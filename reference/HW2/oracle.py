@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from assignments.HW2.data import known
-from assignments.HW2.derive import LOG_EPS, loss_bounds
+from assignments.HW2.formulas import LOG_EPS, loss_bounds
 from assignments.HW2.probes.program import Step, steps
 from grader.cases import Array, Case
 from grader.fixtures import Call

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from assignments.HW2 import derive as derivations
+from assignments.HW2 import formulas
 from grader.derive import Handed, UnusableError
 
 Float = NDArray[np.float64]
@@ -46,7 +47,7 @@ def test_gradients_are_those_of_autograd() -> None:
     labels = torch.tensor(y)
     right = -(labels * (out + 1e-6).log() + (1 - labels) * (1 - out + 1e-6).log()).mean()
     grads = torch.autograd.grad(right, list(leaves.values()))
-    value, derivatives = derivations.loss_and_gradients(p, mean, y)
+    value, derivatives = formulas.loss_and_gradients(p, mean, y)
     assert value == pytest.approx(right.item(), rel=1e-12)
     for name, grad in zip(leaves, grads, strict=True):
         assert_near(derivatives[name], grad.numpy(), rtol=1e-10, atol=1e-14)
@@ -78,8 +79,8 @@ def dropout_case(keep: NDArray[np.bool_]) -> tuple[dict[str, Float], dict[str, F
         "b2": np.zeros(1),
     }
     hidden = np.maximum(inputs["embeddings"].mean(1) @ inputs["w1"] + inputs["b1"], 0)
-    training = derivations.sigmoid(((hidden * keep) @ inputs["w2"])[:, 0])
-    return inputs, {"training": training[None], "evaluation": derivations.sigmoid((hidden @ inputs["w2"])[:, 0])}
+    training = formulas.sigmoid(((hidden * keep) @ inputs["w2"])[:, 0])
+    return inputs, {"training": training[None], "evaluation": formulas.sigmoid((hidden @ inputs["w2"])[:, 0])}
 
 
 def test_a_mask_is_read_from_the_output() -> None:
@@ -145,7 +146,7 @@ def test_the_curves_are_those_of_the_best_run() -> None:
     rng = np.random.default_rng(8)
     good, bad = (parameters(rng) for _ in range(2))
     x = rng.normal(size=(6, 5))
-    y = (derivations.output(good, x) > 0.5).astype(np.float64)
+    y = (formulas.output(good, x) > 0.5).astype(np.float64)
     data = {f"{kind}_{split}": x if kind == "x" else y for kind in "xy" for split in (*SPLITS, "heldout")}
     runs = ((bad, bad), (bad, good))
     weights = {f"{n}.{k}": np.stack([p[n] for p in run]) for k, run in enumerate(runs) for n in good}
@@ -153,4 +154,4 @@ def test_the_curves_are_those_of_the_best_run() -> None:
     given = replace(handed("accuracy", {}, weights, data, {"runs": 2, "seed": 1}), options=options)
     found = derivations.derive(given)
     assert found.facts["accuracies"][1] == 1.0
-    assert found.facts["losses"][1] == pytest.approx(derivations.loss_and_gradients(good, x, y)[0])
+    assert found.facts["losses"][1] == pytest.approx(formulas.loss_and_gradients(good, x, y)[0])

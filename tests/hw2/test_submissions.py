@@ -113,7 +113,7 @@ def test_files_of_the_framework_are_ours(tmp_path: Path) -> None:
     (inside / "__init__.py").write_text("raise SystemExit\n", encoding="utf-8")
     graded = grade_hw2(submission)
     assert not graded.lost, graded.said()
-    assert graded.result["submission"]["ignored"] == ["minitorch/tensor.py"]
+    assert graded.result["submission"]["ignored"] == ["minitorch/tensor.py", "project/minitorch/__init__.py"]
 
 
 def test_endless_recursion_costs_what_it_is_in(tmp_path: Path) -> None:
@@ -128,6 +128,7 @@ def test_endless_recursion_costs_what_it_is_in(tmp_path: Path) -> None:
 def test_what_judges_is_out_of_reach(tmp_path: Path) -> None:
     secrets = [
         ROOT / "assignments" / "HW2" / "derive.py",
+        ROOT / "assignments" / "HW2" / "formulas.py",
         ROOT / "fixtures" / "HW2" / "public" / "expected" / "loss" / "batch.safetensors",
         ROOT / "fixtures" / "HW2" / "corpus" / "heldout.tsv",
         ROOT / "reference" / "HW2" / "project" / "run_sentiment.py",

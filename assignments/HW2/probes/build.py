@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from assignments.HW2.probes.outcome import explain
 LOSS = "binary_cross_entropy_loss"
 MOST_REASON = 1000  # characters
 KEPT = "reference.py"
+LACKING = re.compile(r"No module named '([\w.]+)'")
 NEEDED = {"topological_sort": "autodiff", "backpropagate": "autodiff", "Linear": "sentiment", "Network": "sentiment"}
 NEEDED["SentenceSentimentTrain"] = "sentiment"
 NEEDED[LOSS] = "sentiment"
@@ -49,6 +51,7 @@ def build_submission(job: Job) -> None:
     load.preload(job)  # so that a broken autodiff.py does not keep the other file from being imported
     for part, name in load.FILES.items():
         _check_file(job, build, part, name)
+    _tell_of_packages(job, build)
     write_json(os.path.join(job.out, "build.json"), vars(build))
 
 
@@ -65,6 +68,16 @@ def _check_file(job: Job, build: Build, part: str, name: str) -> None:
         build.lost(part, name, problem)
     else:
         _look_for_definitions(build, part, name, blob)
+
+
+def _tell_of_packages(job: Job, build: Build) -> None:
+    """What to do where a framework of the student's own needs what is not there."""
+    lacking = dict.fromkeys(name for text in build.unavailable.values() for name in LACKING.findall(text))
+    if lacking and os.path.exists(os.path.join(job.stage, load.OWN_FRAMEWORK)):
+        build.problems.append(
+            f"the submitted minitorch, or a file that uses it, needs {', '.join(lacking)}, which is not there:"
+            " leave out `--framework submitted` (the assignment's own minitorch needs NumPy alone), or the import"
+        )
 
 
 def _is_notebook(blob: bytes) -> bool:
