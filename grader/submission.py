@@ -287,4 +287,4 @@ def _take_file(taken: Taken, rules: Rules, lies: str, wanted: str, names: list[s
         taken.problems.append(f"{wanted} is empty")
     else:
         taken.files[wanted], taken.hashes[wanted] = blob, sha256(blob)
-        taken.paths[wanted] = shown(prefix + wanted)
+        taken.paths[wanted] = shown(lies)
