@@ -237,8 +237,17 @@ def load(assignment_id: str) -> Assignment:
     """
     if assignment_id not in known_ids():
         raise UsageError(f"there is no assignment `{assignment_id}`; there are: {', '.join(known_ids())}")
-    assignment = load_yaml(ROOT / "assignments" / assignment_id / "assignment.yaml", Assignment)
-    files = _spread(ROOT / "student_template" / assignment_id, assignment.submission)
+    return read(ROOT / "assignments" / assignment_id / "assignment.yaml")
+
+
+def read(path: Path) -> Assignment:
+    """The assignment that a file describes.
+
+    Raises:
+        InfrastructureError: its data is wrong; the message names file, line and key.
+    """
+    assignment = load_yaml(path, Assignment)
+    files = _spread(ROOT / "student_template" / assignment.id, assignment.submission)
     rules = assignment.submission.model_copy(update={"provided": files})
     return assignment.model_copy(update={"submission": rules})
 

@@ -31,6 +31,7 @@ other commands:
   template [--check]            cut the student templates from the references
   data import|fetch|forget      real data for training runs, in place of the embedded corpus
   mutate <ID>                   a mutation study of the grader itself
+  compare A B SUBMISSIONS       whose score changes under other tolerances, fixtures or assignment
   selftest                      run the grader's own tests
 
 exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)
@@ -39,6 +40,7 @@ exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastru
 
 # What a first word that is no assignment runs: a module of grader.commands with `run(arguments) -> exit code`.
 COMMANDS = {
+    "compare": "compare",
     "data": "data",
     "fixtures": "fixtures",
     "package": "package",

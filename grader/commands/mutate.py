@@ -19,6 +19,7 @@ from grader.mutation.changes import Mutant
 from grader.mutation.outcome import Journal, Outcome
 from grader.mutation.regions import all_mutants
 from grader.mutation.study import Setting, Study, sampled
+from grader.report import target
 from grader.report.stdout import shown
 
 
@@ -34,8 +35,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--out", type=Path, metavar="DIR", help="keeps the journal (default: in the cache)")
     top.add_argument("--fresh", action="store_true", help="forget the journal, and grade all anew")
     top.add_argument("--list", action="store_true", help="show the mutants, grade nothing")
-    top.add_argument("--markdown", type=Path, metavar="PATH", help="write the assignment's part of this document")
-    top.add_argument("--json", type=Path, metavar="PATH", help="write all outcomes as JSON")
+    top.add_argument("--markdown", metavar="PATH", help="write the assignment's part of this document")
+    top.add_argument("--json", metavar="PATH", help="write all outcomes as JSON (`-`: to standard output, alone)")
     top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the mutants")
     top.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
     return top
@@ -44,6 +45,9 @@ def parser() -> argparse.ArgumentParser:
 def run(arguments: Sequence[str]) -> int:
     """Grades the mutants; returns 1 if one survived that is not equivalent."""
     options = parser().parse_args(arguments)
+    for name in ("json", "markdown"):
+        if (path := getattr(options, name)) is not None:
+            target.check(f"--{name}", path)
     assignment = assignments.load(options.assignment)
     mutants = _mutants(assignment, options)
     if options.list:
@@ -53,11 +57,12 @@ def run(arguments: Sequence[str]) -> int:
     outcomes = _outcomes(assignment, options, mutants)
     summary = report.Summary(assignment, outcomes, command(options))
     if options.json is not None:
-        report.write_json(summary, options.json)
+        target.put(report.as_json(summary), options.json)
     if options.markdown is not None:
-        document.write(summary, options.markdown)
-    with shown():
-        report.show(summary)
+        document.write(summary, Path(options.markdown))
+    if options.json != target.STDOUT:
+        with shown():
+            report.show(summary)
     return EXIT_BELOW_MINIMUM if summary.survivors else EXIT_GRADED
 
 
@@ -67,7 +72,7 @@ def command(options: argparse.Namespace) -> str:
     words += ["--only", options.only] if options.only else []
     words += ["--sample", str(options.sample), "--seed", str(options.seed)] if options.sample else []
     words += ["--own-row"] if options.own_row else []
-    words += ["--markdown", str(options.markdown)] if options.markdown else []
+    words += ["--markdown", options.markdown] if options.markdown else []
     return " ".join(words)
 
 

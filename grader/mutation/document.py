@@ -9,6 +9,7 @@ from grader.errors import NotShownError
 from grader.mutation.outcome import Outcome
 from grader.mutation.proof import FURTHER_SEEDS
 from grader.mutation.report import HEADINGS, Summary, went
+from grader.report import target
 
 
 def write(summary: Summary, path: Path) -> None:
@@ -20,13 +21,12 @@ def write(summary: Summary, path: Path) -> None:
     begin, end = (f"<!-- {summary.assignment.id}: {word} -->" for word in ("begin", "end"))
     part = "\n".join([begin, *lines(summary), end])
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         text = path.read_text("utf-8") if path.exists() else ""
-        before, found, rest = text.partition(begin)
-        after = rest.partition(end)[2] if found else "\n"
-        path.write_text(before + ("" if found or not before else "\n") + part + after, "utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise NotShownError(f"the study cannot be written to {path}: {error}") from error
+        raise NotShownError(f"{path}, which the study is part of, cannot be read: {error}") from error
+    before, found, rest = text.partition(begin)
+    after = rest.partition(end)[2] if found else "\n"
+    target.put(before + ("" if found or not before else "\n") + part + after, str(path))
 
 
 def lines(summary: Summary) -> Iterator[str]:

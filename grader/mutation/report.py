@@ -8,11 +8,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from grader.assignment import Assignment
-from grader.errors import NotShownError
 from grader.mutation import notes
 from grader.mutation.outcome import Outcome
 
@@ -162,18 +160,6 @@ def record(summary: Summary) -> dict[str, Any]:
     return {"schema": SCHEMA, "assignment": summary.assignment.id, "table": numbers, "mutants": outcomes}
 
 
-def write_json(summary: Summary, path: Path) -> None:
-    """Writes the study as JSON.
-
-    Raises:
-        NotShownError: the file cannot be written.
-    """
-    _write(path, json.dumps(record(summary), indent=1) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise NotShownError(f"the study cannot be written to {path}: {error.strerror}") from error
+def as_json(summary: Summary) -> str:
+    """The study as JSON text."""
+    return json.dumps(record(summary), indent=1) + "\n"

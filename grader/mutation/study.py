@@ -6,7 +6,6 @@ import hashlib
 import random
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +20,7 @@ from grader.mutation.changes import Mutant
 from grader.mutation.outcome import Journal, Outcome, of_result
 from grader.mutation.proof import FURTHER_SEEDS, Observatory, Proof, checks_of
 from grader.mutation.regions import reference_file, row_of
+from grader.parallel import spread
 from grader.sandbox import Sandbox
 from grader.submission import Taken
 
@@ -67,7 +67,8 @@ class Study:
         self.assignment = assignment
         self.setting = setting
         self.journal = journal
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the journal
+        self._proving = threading.Lock()
         self._proofs: dict[tuple[str, ...], Proof] = {}
 
     @cached_property
@@ -100,27 +101,15 @@ class Study:
 
         Stopped by Ctrl-C, what is under way is brought to its end and kept.
         """
-        waiting = [mutant for mutant in mutants if self.key(mutant) not in self.journal.known]
-        pool = ThreadPoolExecutor(jobs)
-        futures = {pool.submit(self.grade, mutant) for mutant in waiting}
-        try:
-            while futures:
-                done, futures = wait(futures, return_when=FIRST_COMPLETED)
-                for future in done:
-                    self._keep(future, tell)
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            for future in futures:
-                if future.done() and not future.cancelled() and future.exception() is None:
-                    self._keep(future, tell)
-            raise
-        pool.shutdown()
-        return self.known(mutants)
 
-    def _keep(self, future: Future[Outcome], tell: Tell) -> None:
-        outcome = future.result()
-        self.journal.add(outcome)
-        tell(outcome)
+        def work(mutant: Mutant) -> None:
+            outcome = self.grade(mutant)
+            with self._lock:
+                self.journal.add(outcome)
+                tell(outcome)
+
+        spread(work, [mutant for mutant in mutants if self.key(mutant) not in self.journal.known], jobs)
+        return self.known(mutants)
 
     def grade(self, mutant: Mutant) -> Outcome:
         """One mutant's outcome."""
@@ -154,7 +143,7 @@ class Study:
     def _proof(self, rows: list[str]) -> Proof:
         """The reference's outputs for these rows, or for all; made when they are first needed."""
         checks = checks_of(self.assignment, rows)
-        with self._lock, work_folder() as folder:
+        with self._proving, work_folder() as folder:
             if (known := self._proofs.get(tuple(checks))) is not None:
                 return known
             observatory = Observatory(self.assignment, self.setting.fixtures, self.setting.sandbox, self.setting.flags)

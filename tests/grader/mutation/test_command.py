@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from grader import assignment as assignments
+from grader.cli import main
 from grader.mutation import document, report
 from grader.mutation.notes import Note, Notes
 from grader.mutation.outcome import Outcome
 from grader.mutation.report import Summary
-from tests.support import run_command
 
 
 def outcome(name: str, state: str, **fields: Any) -> Outcome:
@@ -61,7 +61,7 @@ def test_the_document_names_the_command_and_all_that_did_not_go_as_it_should(tmp
 
 
 def test_a_part_of_the_document_is_put_in_place_of_the_older_one(tmp_path: Path) -> None:
-    path = tmp_path / "docs" / "study.md"
+    path = tmp_path / "study.md"
     document.write(summary(OUTCOMES[:1]), path)
     first = path.read_text()
     path.write_text(f"# Study\n\n{first}\nThe end.\n")
@@ -73,19 +73,18 @@ def test_a_part_of_the_document_is_put_in_place_of_the_older_one(tmp_path: Path)
     assert "| all | 0 | 3 |" in text
 
 
-def test_the_record(tmp_path: Path) -> None:
-    report.write_json(summary(), tmp_path / "study.json")
-    found = json.loads((tmp_path / "study.json").read_bytes())
+def test_the_record() -> None:
+    found = json.loads(report.as_json(summary()))
     assert found["schema"] == "tensorgrade/mutation/1"
     assert found["table"][-1]["killed"] == 3
     assert found["mutants"][5]["why"] == "It rounds."
 
 
-def test_the_list_grades_nothing() -> None:
-    done = run_command("mutate", "A2", "--only", "residual_backward", "--list")
-    assert done.exit == 0
-    assert "\n- dinp1[i] += dout[i];\n+ dinp1[i] = dout[i];\n" in done.stdout
-    assert "residual_backward/assignment/" in done.stdout
+def test_the_list_grades_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mutate", "A2", "--only", "residual_backward", "--list"]) == 0
+    told = capsys.readouterr().out
+    assert "\n- dinp1[i] += dout[i];\n+ dinp1[i] = dout[i];\n" in told
+    assert "residual_backward/assignment/" in told
 
 
 @pytest.mark.parametrize(
@@ -95,10 +94,12 @@ def test_the_list_grades_nothing() -> None:
         (["A2", "--only", "f"], "A2 has no solution in `f`; there are: encoder_backward, "),
         (["A2", "--sample", "0"], "--sample: 0 is not a number of 1 or more"),
         (["A2", "--jobs", "-1"], "--jobs: -1 is not a number of 1 or more"),
+        (["A2", "--markdown", "/nowhere/at/all.md"], "--markdown: there is no folder /nowhere/at"),
         ([], "the following arguments are required: assignment"),
     ],
 )
-def test_wrong_usage(arguments: list[str], says: str) -> None:
-    done = run_command("mutate", *arguments)
-    assert (done.exit, done.stdout) == (2, "")
-    assert says in done.stderr
+def test_wrong_usage(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mutate", *arguments]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert says in told.err

@@ -1,0 +1,101 @@
+"""``./grade compare A B SUBMISSIONS``: whose score changes under another version, and why."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from grader import assignment as assignments
+from grader import sandbox
+from grader.cli import Parser
+from grader.engine import processors
+from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, UsageError
+from grader.grading import work_folder
+from grader.report import target
+from grader.report.stdout import shown
+from grader.versions.differences import Change
+from grader.versions.report import Compared, show
+from grader.versions.run import Comparing, saved
+from grader.versions.version import CURRENT, named_assignment, version
+
+DESCRIPTION = f"""\
+Grades saved submissions under two versions and tells whose score changes.
+
+A version is `{CURRENT}` (the project as it stands), a folder, or a git revision of the project. A folder holds some of
+assignment.yaml, tolerances.yaml and a fixture set (manifest.json in it, or in its fixtures/); what it lacks is the
+project's. Of a revision these three are taken; what grades is always the grader as it stands.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of ``./grade compare``."""
+    top = Parser(prog="grade compare", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("a", metavar="A", help=f"a version: `{CURRENT}`, a folder, or a git revision")
+    top.add_argument("b", metavar="B", help="another version")
+    top.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder of folders or archives")
+    top.add_argument("--assignment", metavar="ID", help="where neither version says: as in `compare HEAD~5 current`")
+    top.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
+    top.add_argument("--json", metavar="PATH", help="write what changes as JSON (`-`: to standard output, alone)")
+    top.add_argument("--check", action="store_true", help="exit with 1 if a score changes")
+    top.add_argument("--jobs", type=int, default=processors(), metavar="N", help="submissions at a time (processors)")
+    top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the submissions")
+    top.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
+    top.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    return top
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Compares; returns 0, or 1 with ``--check`` if a score changes."""
+    options = parser().parse_args(arguments)
+    if options.json is not None:
+        target.check("--json", options.json)
+    if options.jobs < 1:
+        raise UsageError(f"--jobs: {options.jobs} is not a number of 1 or more")
+    assignment = assignments.load(_assignment(options))
+    paths = saved(options.submissions, assignment)
+    with work_folder() as scratch:
+        folders = [scratch / letter for letter in "ab"]
+        for folder in folders:
+            folder.mkdir()
+        a, b = (version(n, assignment.id, f) for n, f in zip((options.a, options.b), folders, strict=True))
+        wall = sandbox.choose(options.sandbox, options.require_sandbox)
+        changes = Comparing((a, b), wall, not options.no_training).run(
+            paths, options.jobs, _teller(options, len(paths))
+        )
+    compared = Compared(
+        assignment=assignment.id, a=a.name, b=b.name, brings_a=list(a.own), brings_b=list(b.own), submissions=changes
+    )
+    _report(compared, options.json)
+    return EXIT_BELOW_MINIMUM if options.check and compared.changed else EXIT_GRADED
+
+
+def _assignment(options: argparse.Namespace) -> str:
+    """The id of the assignment: as asked for, or as a version says."""
+    if options.assignment is not None:
+        return str(options.assignment)
+    said = [name for name in (named_assignment(v) for v in (options.a, options.b) if v != CURRENT) if name is not None]
+    if not said:
+        raise UsageError("neither version says which assignment it is of; say --assignment ID")
+    return said[0]
+
+
+def _teller(options: argparse.Namespace, total: int) -> Callable[[Change], None]:
+    done: list[str] = []
+
+    def tell(change: Change) -> None:
+        done.append(change.submission)
+        if not options.quiet:
+            text = f"{len(done)}/{total} {change.submission}: {change.score_a} in A, {change.score_b} in B"
+            print(text, file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _report(compared: Compared, path: str | None) -> None:
+    if path is not None:
+        target.put(compared.model_dump_json(by_alias=True, indent=1) + "\n", path)
+    if path != target.STDOUT:
+        with shown():
+            show(compared)
