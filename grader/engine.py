@@ -56,7 +56,7 @@ Sentence = Annotated[str, AfterValidator(lambda text: text[:2000])]
 Sentences = Annotated[list[Sentence], AfterValidator(lambda texts: texts[:MOST_TOLD])]
 Messages = Annotated[str, AfterValidator(lambda text: text[:64_000])]
 # What is said of a build that gives no report, by language: what was under way, and what did not end.
-UNDER_WAY = {"c": ("building it", "the compiler"), "python": ("importing it", "importing it")}
+UNDER_WAY = {"c": "building it", "python": "importing it"}
 
 
 class BuildReport(BaseModel):
@@ -197,12 +197,15 @@ class Engine:
         extra = {"packages": str(self.packages[0])} if self.packages else {}
         job_file.write_text(json.dumps({**job, **extra}), encoding="utf-8")
         box = Box(
-            command=[self._python(), "-I", "-S", str(self.assignment.folder / "driver.py"), str(job_file)],
+            command=[self.sandbox.python(), "-I", "-S", str(self.assignment.folder / "driver.py"), str(job_file)],
             readable=[*self._drivers_own(), COMMON, job_file, *self.packages, *readable],
             writable=writable,
             hidden=self.hidden,
             environment={**ENVIRONMENT, **environment},
             wall_s=limits.wall_s,
+            cpu_s=limits.cpu_s,
+            memory_mb=limits.memory_mb,
+            processes=limits.processes,
             output_bytes=limits.output_kb << 10,
             disk_mb=limits.disk_mb,
         )
@@ -223,12 +226,6 @@ class Engine:
         for path in found:
             (folder / path.name).symlink_to(path)
         return [folder, *found]
-
-    @staticmethod
-    def _python() -> str:
-        """The interpreter outside of the environment: no package of the grader's is in its reach."""
-        base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
-        return str(base) if base.exists() else os.path.realpath(sys.executable)
 
     @staticmethod
     def _limits(limits: Limits) -> dict[str, float]:
@@ -297,11 +294,9 @@ class Engine:
 
     def _read_report(self, out: Path, outcome: Outcome) -> BuildReport:
         """The driver's report; a build that began and gave none is the fault of what it built."""
-        building, compiler = UNDER_WAY[self.assignment.submission.language]
+        building = UNDER_WAY[self.assignment.submission.language]
         if outcome.struck:
             return BuildReport(ok=False, messages=f"{building} was stopped: {outcome.struck}")
-        if outcome.timed_out:
-            return BuildReport(ok=False, messages=f"{compiler} did not end within {outcome.wall_s:.0f} s")
         try:
             return BuildReport.model_validate_json(_read_bounded(out / "build.json"))
         except (OSError, ValidationError) as error:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import compileall
 import shutil
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,10 +22,11 @@ from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
 from grader.judge import Explained, Judge, Judged
 from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo
-from grader.sandbox import Sandbox, disk
+from grader.sandbox import Sandbox
 from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
+from grader.workplace import work_folder
 
 TEMPLATE = "template"  # folder of the stage
 COMPILERS = ("gcc", "clang", "cc")
@@ -123,19 +122,6 @@ def why_broken(compiler: str) -> str | None:
 def _version(compiler: str) -> str:
     done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
     return (done.stdout.splitlines() or [""])[0]
-
-
-@contextmanager
-def work_folder() -> Iterator[Path]:
-    """A folder of this run's own, gone afterwards."""
-    try:
-        folder = Path(tempfile.mkdtemp(prefix="tensorgrade-")).resolve()
-    except OSError as error:
-        raise InfrastructureError(f"no temporary folder can be made: {error.strerror}") from error
-    try:
-        yield folder
-    finally:
-        disk.remove(folder)
 
 
 def stage_files(assignment: Assignment, taken: Taken, stage: Path) -> None:

@@ -20,10 +20,11 @@ from grader.engine import Built, CaseInput, Engine, Probed, processors
 from grader.errors import InfrastructureError
 from grader.fixture_build import reference
 from grader.fixtures import FixtureSet
-from grader.grading import find_compiler, stage_files, work_folder
+from grader.grading import find_compiler, stage_files
 from grader.home import ROOT
 from grader.sandbox import Sandbox
 from grader.submission import Taken
+from grader.workplace import work_folder
 
 FURTHER_SEEDS = (11, 23, 47)  # of the further sets; other seeds would do as well
 Digests = Mapping[str, str]

@@ -14,7 +14,7 @@ from grader import submission as submissions
 from grader import tolerances
 from grader.assignment import Assignment
 from grader.fixtures import FixtureSet
-from grader.grading import Grading, Options, work_folder
+from grader.grading import Grading, Options
 from grader.home import ROOT
 from grader.mutation.changes import Mutant
 from grader.mutation.outcome import Journal, Outcome, of_result
@@ -23,6 +23,7 @@ from grader.mutation.regions import reference_file, row_of
 from grader.parallel import spread
 from grader.sandbox import Sandbox
 from grader.submission import Taken
+from grader.workplace import work_folder
 
 UNOPTIMISED = ("-O0",)  # half of a grading is the compiler's time; what a mutant computes does not depend on it
 Tell = Callable[[Outcome], None]

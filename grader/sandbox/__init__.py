@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol
+
 from grader.errors import UsageError
 from grader.sandbox.box import Box, Outcome, Sandbox
 from grader.sandbox.bubblewrap import Bubblewrap
-from grader.sandbox.limits import LimitsAlone
+from grader.sandbox.launched import Landlock, Limits
+from grader.sandbox.user import User
 
 __all__ = ["NAMES", "Box", "Outcome", "Sandbox", "choose"]
 
-NAMES = ("auto", "bubblewrap", "limits")
+
+class Wall(Sandbox, Protocol):
+    """A sandbox that can say whether it works here."""
+
+    def unusable(self) -> str | None:
+        """Why not; None where it does."""
+        ...
+
+
+# strongest first
+WALLS: dict[str, Callable[[], Wall]] = {"bubblewrap": Bubblewrap, "user": User, "landlock": Landlock}
+LIMITS = "limits"
+NAMES = ("auto", *WALLS, LIMITS)
 
 
 def choose(name: str = "auto", required: bool = False) -> Sandbox:
@@ -18,10 +34,17 @@ def choose(name: str = "auto", required: bool = False) -> Sandbox:
     Raises:
         UsageError: the one asked for does not work here, or none does and one is required.
     """
-    wall = Bubblewrap()
-    reason = wall.unusable() if name != "limits" else "not asked for"
-    if reason is None:
-        return wall
-    if name == "bubblewrap" or required:
-        raise UsageError(f"no sandbox: {reason}; without --require-sandbox, limits alone would be used")
-    return LimitsAlone()
+    if name == LIMITS:
+        if required:
+            raise UsageError("--require-sandbox: limits alone are no sandbox")
+        return Limits()
+    reasons: list[str] = []
+    for known, make in WALLS.items():
+        if name in ("auto", known):
+            wall = make()
+            if (reason := wall.unusable()) is None:
+                return wall
+            reasons.append(f"{known}: {reason}")
+    if required or name != "auto":
+        raise UsageError("no sandbox works here; " + "; ".join(reasons) + " (./grade doctor says more)")
+    return Limits()

@@ -1,19 +1,36 @@
-"""bubblewrap: namespaces of its own, no network, no home, a read-only minimal system."""
+"""bubblewrap: namespaces of its own, no network, no home, a read-only minimal system.
+
+In two manners. A user who is not root becomes nobody in a namespace of users. Root, to whom limits on processes do
+not apply and who stays the owner of the kernel's settings in such a namespace, starts it as root and hands over to a
+user of the box's own (``setpriv``), which has nothing.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 
-from grader.sandbox.box import Box, Outcome, run_confined
+from grader.errors import InfrastructureError
+from grader.sandbox import ids, seccomp
+from grader.sandbox.box import Box, Outcome, interpreter
+from grader.sandbox.running import handed, run_confined
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 NOBODY = "65534"
+AS_NOBODY = ("--unshare-all", "--unshare-user", "--uid", NOBODY, "--gid", NOBODY, "--cap-drop", "ALL")
+# bubblewrap keeps what it takes to become somebody else, and that drops the rest
+SPACES = ("ipc", "pid", "net", "uts", "cgroup-try")
+TO_HAND_OVER = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+WORKS = "works"  # what a trial prints
+LONGEST_TRIAL_S = 60.0
+MOST_TOLD = 1 << 12  # bytes
 
 
 def _mounts_of_the_system() -> list[str]:
@@ -48,39 +65,104 @@ def _covers(hidden: Iterable[Path], shown: Sequence[Path]) -> list[str]:
     return [word for path in _covered(hidden, shown) for word in ("--tmpfs", path)]
 
 
+def _ways(paths: Iterable[Path]) -> list[str]:
+    """The folders above, open to everybody: bubblewrap would close them as they are closed outside."""
+    folders = dict.fromkeys(folder for path in paths for folder in reversed(path.parents) if folder != Path("/"))
+    return [word for folder in folders for word in ("--perms", "0755", "--dir", str(folder))]
+
+
+def _first_process(told: int) -> int | None:
+    """The process that all others inside end with, as bubblewrap told in an open file."""
+    try:
+        return int(json.loads(os.pread(told, MOST_TOLD, 0))["child-pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 class Bubblewrap:
-    """The strongest wall: nothing of the machine but the system and what the box names."""
+    """The strongest wall: nothing of the machine but the system and what the box names.
+
+    Attributes:
+        hands_over: whether boxes run as users of their own.
+        filtered: whether the filter of system calls is put up.
+    """
 
     name = "bubblewrap"
 
-    def __init__(self) -> None:
+    def __init__(self, hands_over: bool = True, filtered: bool = True) -> None:
         self.program = shutil.which("bwrap")
+        self.becomes = shutil.which("setpriv")
+        self.hands_over = hands_over and self.becomes is not None and ids.available()
+        self.filtered = filtered and seccomp.supported()
+
+    def python(self) -> str:
+        """The interpreter for what runs inside."""
+        return interpreter()
 
     def unusable(self) -> str | None:
-        """Why it does not work here; None where it does."""
+        """Why it does not work here; None where it does. What does not work is left out from then on."""
         if self.program is None:
             return "bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap)"
-        done = subprocess.run(self._wrapped(Box(["true"])), capture_output=True, text=True, check=False)
-        return None if done.returncode == 0 else f"bubblewrap does not work here: {done.stderr.strip()}"
+        said: str | None = None
+        wishes = product({self.filtered, False}, {self.hands_over, False})
+        for self.filtered, self.hands_over in sorted(wishes, reverse=True):
+            if (said := self._tried()) is None:
+                return None
+        return f"bubblewrap does not work here: {said}"
 
-    def _wrapped(self, box: Box) -> list[str]:
-        command = [str(self.program), "--unshare-all", "--unshare-user", "--uid", NOBODY, "--gid", NOBODY]
-        command += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "sandbox"]
-        command += [*_mounts_of_the_system(), "--proc", "/proc", "--dev", "/dev"]
+    def _tried(self) -> str | None:
+        """What it says when it does not work; None: it works."""
+        outcome = self.run(Box(["echo", WORKS], environment={"PATH": os.defpath}, wall_s=LONGEST_TRIAL_S))
+        return None if outcome.output == f"{WORKS}\n" else outcome.output.strip() or "it gives no reason"
+
+    def _who(self) -> list[str]:
+        if not self.hands_over:
+            return list(AS_NOBODY)
+        kept = [word for name in TO_HAND_OVER for word in ("--cap-add", name)]
+        return [*(f"--unshare-{space}" for space in SPACES), "--cap-drop", "ALL", *kept]
+
+    def _becoming(self, who: ids.Identity | None) -> list[str]:
+        if who is None:
+            return []
+        ids_of = ["--reuid", str(who.user), "--regid", str(who.user), "--clear-groups"]
+        return [str(self.becomes), *ids_of, "--bounding-set", "-all", "--inh-caps", "-all", "--"]
+
+    def arguments(self, box: Box) -> list[str]:
+        """What bubblewrap is told of a box: what it may see, and where it starts."""
+        words = [*self._who(), "--die-with-parent", "--new-session", "--hostname", "sandbox"]
+        system, interpreters = [Path(name) for name in SYSTEM], _interpreter()
+        words += _ways(Path(name) for name in SYSTEM_FILES)
+        words += [*_mounts_of_the_system(), "--proc", "/proc", "--dev", "/dev"]
         for place in ("/tmp", "/dev/shm"):
-            command += ["--size", str(box.scratch_mb << 20), "--tmpfs", place]
-        system, interpreter = [Path(name) for name in SYSTEM], _interpreter()
-        command += _covers(box.hidden, system)
-        command += _read_only(interpreter) + _covers(box.hidden, interpreter)
-        command += _read_only(box.readable)
+            words += ["--perms", "1777", "--size", str(box.scratch_mb << 20), "--tmpfs", place]
+        words += _covers(box.hidden, system)
+        words += _ways([*interpreters, *box.readable, *box.writable])
+        words += _read_only(interpreters) + _covers(box.hidden, interpreters)
+        words += _read_only(box.readable)
         for path in box.writable:
-            command += ["--bind", str(path), str(path)]
-        # these lie in memory, without a bound of their own
-        for place in ["/dev", "/", *_covered(box.hidden, system + interpreter)]:
-            command += ["--remount-ro", place]
-        command += ["--chdir", str(box.writable[0]) if box.writable else "/", "--"]
-        return [*command, *box.command]
+            words += ["--bind", str(path), str(path)]
+        # these lie in memory, without a bound of their own, or are settings of the kernel
+        for place in ["/dev", "/proc", "/", *_covered(box.hidden, system + interpreters)]:
+            words += ["--remount-ro", place]
+        return [*words, "--chdir", str(box.writable[0]) if box.writable else "/"]
 
     def run(self, box: Box) -> Outcome:
-        """Runs the command behind the wall."""
-        return run_confined(self._wrapped(box), box)
+        """Runs the command behind the wall.
+
+        Raises:
+            InfrastructureError: there is no user that it could be run as.
+        """
+        with ExitStack() as stack:
+            who = stack.enter_context(ids.lease()) if self.hands_over else None
+            if who is None and self.hands_over:
+                raise InfrastructureError(ids.NONE_LEFT)
+            stack.enter_context(ids.given(who, box.writable))
+            files = [stack.enter_context(handed(b""))]
+            words = [*self.arguments(box), "--info-fd", str(files[0])]
+            if self.filtered:
+                files.append(stack.enter_context(handed(seccomp.program())))
+                words += ["--seccomp", str(files[-1])]
+            # in a file: what is run can see the first process's command, and that would tell it of our folders
+            files.append(stack.enter_context(handed(b"".join(os.fsencode(word) + b"\0" for word in words))))
+            command = [str(self.program), "--args", str(files[-1]), "--", *self._becoming(who), *box.command]
+            return run_confined(command, box, files, first=lambda: _first_process(files[0]))

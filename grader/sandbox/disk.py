@@ -11,6 +11,7 @@ from pathlib import Path
 
 MOST_ENTRIES = 20_000  # files and folders: a disk has room for so many names only
 DEEPEST = 64  # a folder in a folder in a folder; names that are too long cannot be looked at
+OPEN_TO_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock")
 BLOCK = 512  # bytes, what st_blocks counts
 
 
@@ -39,7 +40,11 @@ class _OutOfReachError(Exception):
 
 def _blocks(folders: Sequence[Path]) -> Iterator[int]:
     """The blocks of each file and folder below; links are not followed."""
-    waiting = [(str(folder), 0) for folder in folders]
+    waiting = []
+    for folder in folders:
+        with contextlib.suppress(OSError):
+            yield folder.lstat().st_blocks if not folder.is_dir() else 0
+            waiting.append((str(folder), 0))
     while waiting:
         path, depth = waiting.pop()
         if depth > DEEPEST:
@@ -78,6 +83,15 @@ def _nameless(pids: Sequence[int], devices: set[int]) -> int:
                     if status.st_nlink == 0 and status.st_dev in devices:
                         found[status.st_dev, status.st_ino] = status.st_blocks
     return sum(found.values())
+
+
+def owned_by(user: int | None) -> list[Path]:
+    """What a user has in the places where everybody may write."""
+    found: list[Path] = []
+    for place in OPEN_TO_ALL if user is not None else ():
+        with contextlib.suppress(OSError), os.scandir(place) as entries:
+            found += [Path(e.path) for e in entries if e.stat(follow_symlinks=False).st_uid == user]
+    return found
 
 
 def remove(folder: Path) -> None:

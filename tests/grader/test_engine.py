@@ -12,7 +12,7 @@ from grader import engine as engines
 from grader.assignment import Assignment
 from grader.engine import BuildReport, Built, CaseInput, Engine, Probed
 from grader.errors import InfrastructureError
-from grader.sandbox.limits import LimitsAlone
+from grader.sandbox.launched import Limits
 from tests.grader.builders import LIMITS, assignment
 
 HEAD = """\
@@ -45,7 +45,7 @@ class Bench:
         limits = LIMITS.model_copy(update={"wall_s": 3.0})
         data = assignment().model_dump() | {"limits": limits.model_dump(), "place": folder / "assignment"}
         made = Made.model_validate(data)
-        self.engine = Engine(made, LimitsAlone(), folder / "stage", folder / "work")
+        self.engine = Engine(made, Limits(), folder / "stage", folder / "work")
         self.check = made.checks["probe"]
 
     def driver(self, code: str) -> None:
@@ -214,7 +214,7 @@ def test_no_build_report(bench: Bench) -> None:
 
 def test_a_compiler_that_does_not_end(bench: Bench) -> None:
     built = build(bench, "while True: pass")
-    assert (built.report.ok, built.report.messages) == (False, "the compiler did not end within 3 s")
+    assert (built.report.ok, built.report.messages) == (False, "building it was stopped: it did not end within 3 s")
 
 
 def test_the_job_holds_inputs_alone(bench: Bench) -> None:

@@ -7,21 +7,35 @@ import os
 import re
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from grader.engine import Engine
 from grader.errors import InfrastructureError, UsageError
-from grader.sandbox import Box, Outcome, Sandbox, choose
+from grader.sandbox import WALLS as ALL
+from grader.sandbox import Box, Outcome, Sandbox, Wall, choose
 from grader.sandbox.bubblewrap import Bubblewrap
-from grader.sandbox.limits import LimitsAlone
+from grader.sandbox.launched import Landlock, Limits
+from grader.sandbox.user import User
 
-UNUSABLE = Bubblewrap().unusable()
-needs_bubblewrap = pytest.mark.skipif(UNUSABLE is not None, reason=f"{UNUSABLE}")
-BOTH = [pytest.param(Bubblewrap(), marks=needs_bubblewrap, id="bubblewrap"), pytest.param(LimitsAlone(), id="limits")]
-WALLS = pytest.mark.parametrize("wall", BOTH)
-PYTHON = Engine._python()
+
+def wall_of(name: str, make: Callable[[], Wall]) -> object:
+    """A wall as a parameter of tests; left out, with the reason, where it does not work."""
+    wall = make()
+    reason = wall.unusable()
+    return pytest.param(wall, id=name, marks=pytest.mark.skipif(reason is not None, reason=f"{name}: {reason}"))
+
+
+CONFINING: dict[str, Callable[[], Wall]] = {
+    "bubblewrap": Bubblewrap,
+    "bubblewrap-nobody": lambda: Bubblewrap(hands_over=False),
+    "user": User,
+    "landlock": Landlock,
+}
+TIGHT = [wall_of(name, make) for name, make in CONFINING.items()]
+WALLS = pytest.mark.parametrize("wall", [*TIGHT, pytest.param(Limits(), id="limits")])
+TIGHT_WALLS = pytest.mark.parametrize("wall", TIGHT)
 PATH = {"PATH": "/usr/bin:/bin"}
 
 
@@ -31,7 +45,7 @@ def run(wall: Sandbox, command: list[str], wall_s: float = 30.0, writable: Path 
 
 
 def python(wall: Sandbox, code: str, wall_s: float = 30.0, writable: Path | None = None) -> Outcome:
-    return run(wall, [PYTHON, "-I", "-S", "-c", code], wall_s, writable)
+    return run(wall, [wall.python(), "-I", "-S", "-c", code], wall_s, writable)
 
 
 def alive(mark: str) -> list[int]:
@@ -66,13 +80,17 @@ def test_what_it_printed_and_how_it_ended(wall: Sandbox) -> None:
 def test_its_environment_is_the_boxs_alone(wall: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI_TOKEN", "secret")
     found = json.loads(python(wall, "import os, json; print(json.dumps(dict(os.environ)))").output)
-    assert found.keys() - {"PWD", "LC_CTYPE"} == {"PATH"}
+    assert found.keys() - {"PWD", "LC_CTYPE"} <= {"PATH", "TMPDIR"}
 
 
 @WALLS
-def test_it_starts_where_it_may_write(wall: Sandbox, tmp_path: Path) -> None:
-    assert python(wall, "import os; print(os.getcwd())", writable=tmp_path).output == f"{tmp_path}\n"
-    assert python(wall, "import os; print(os.getcwd())").output == "/\n"
+def test_it_starts_where_it_may_write(wall: Sandbox, place: Path) -> None:
+    assert python(wall, "import os; print(os.getcwd())", writable=place).output == f"{place}\n"
+
+
+@TIGHT_WALLS
+def test_where_it_may_not_write_it_starts_at_the_root(wall: Sandbox) -> None:
+    assert python(wall, "import os; print(os.getcwd())").output.startswith("/")
 
 
 @WALLS
@@ -127,14 +145,14 @@ if os.fork() == 0:
 """
 
 
-@needs_bubblewrap
+@WALLS
 @pytest.mark.parametrize("then", ["pass", "time.sleep(90)"])
-@pytest.mark.parametrize("closed", ["(0, 1, 2)", "()"])
-def test_a_daemon_ends_with_it(then: str, closed: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("closed", ["(0, 1, 2)"])
+def test_a_daemon_ends_with_it(wall: Sandbox, then: str, closed: str, tmp_path: Path) -> None:
     mark = f"daemon-{tmp_path.name}-{os.getpid()}"
-    outcome = python(Bubblewrap(), GRANDCHILD.format(mark=mark, then=then, closed=closed), wall_s=3.0)
+    outcome = python(wall, GRANDCHILD.format(mark=mark, then=then, closed=closed), wall_s=3.0)
     assert outcome.timed_out == (then != "pass")
-    assert soon_gone(mark) == []
+    assert alive(mark) == []
 
 
 @WALLS
@@ -145,23 +163,36 @@ def test_a_crash_is_told(wall: Sandbox) -> None:
 
 def test_a_program_that_is_not_there() -> None:
     with pytest.raises(InfrastructureError, match="cannot start no-such-program"):
-        run(LimitsAlone(), ["no-such-program"])
+        run(Limits(), ["no-such-program"])
 
 
 def test_limits_alone_can_be_asked_for() -> None:
     assert choose("limits").name == "none"
 
 
-def test_where_bubblewrap_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def nothing_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr("grader.sandbox.ids.available", lambda: False)
+    monkeypatch.setattr("grader.sandbox.launched.has_landlock", lambda: False)
+
+
+@pytest.mark.usefixtures("nothing_works")
+def test_where_no_wall_works() -> None:
     assert choose().name == "none"
-    for name, required in (("bubblewrap", False), ("auto", True)):
-        with pytest.raises(UsageError, match=r"bubblewrap is not installed .*apt install bubblewrap"):
-            choose(name, required)
+    with pytest.raises(UsageError, match=r"bubblewrap is not installed .*; user: it takes root.*; landlock: .*doctor"):
+        choose(required=True)
+
+
+@pytest.mark.usefixtures("nothing_works")
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_the_wall_that_is_asked_for_or_none(name: str) -> None:
+    with pytest.raises(UsageError, match=f"no sandbox works here; {name}: "):
+        choose(name)
 
 
 def test_a_sandbox_that_is_required_and_not_asked_for() -> None:
-    with pytest.raises(UsageError, match="no sandbox: not asked for"):
+    with pytest.raises(UsageError, match="limits alone are no sandbox"):
         choose("limits", required=True)
 
 
@@ -170,6 +201,15 @@ def test_a_broken_bubblewrap_is_not_taken(tmp_path: Path, monkeypatch: pytest.Mo
     fake.write_text("#!/bin/sh\necho 'No permissions to create a new namespace' >&2\nexit 1\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    assert choose().name == "none"
+    assert choose().name != "bubblewrap"
     with pytest.raises(UsageError, match=re.escape("bubblewrap does not work here: No permissions")):
-        choose(required=True)
+        choose("bubblewrap")
+
+
+@pytest.mark.parametrize("broken", [{"hands_over"}, {"filtered"}, {"hands_over", "filtered"}])
+def test_what_of_bubblewrap_does_not_work_is_left_out(broken: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    wall = Bubblewrap()
+    wall.program, wall.hands_over, wall.filtered = "bwrap", True, True
+    monkeypatch.setattr(wall, "_tried", lambda: "no" if any(getattr(wall, name) for name in broken) else None)
+    assert wall.unusable() is None
+    assert not any(getattr(wall, name) for name in broken)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from grader.engine import Engine
 from grader.fixtures import set_folder
 from grader.home import ROOT
 from grader.sandbox import bubblewrap
-from grader.sandbox.box import Box
+from grader.sandbox.box import Box, interpreter
 from grader.sandbox.bubblewrap import Bubblewrap
 
 UNUSABLE = Bubblewrap().unusable()
@@ -36,10 +36,19 @@ except OSError as error:
 """
 
 
-def inside(code: str, *arguments: str, readable: tuple[Path, ...] = (), writable: tuple[Path, ...] = ()) -> str:
-    command = [Engine._python(), "-I", "-S", "-c", code, *arguments]
+def inside(
+    code: str,
+    *arguments: str,
+    readable: tuple[Path, ...] = (),
+    writable: tuple[Path, ...] = (),
+    hands_over: bool = True,
+) -> str:
+    command = [interpreter(), "-I", "-S", "-c", code, *arguments]
     box = Box(command, readable, writable, {"PATH": "/usr/bin:/bin"})
-    return Bubblewrap().run(box).output.strip()
+    return Bubblewrap(hands_over=hands_over).run(box).output.strip()
+
+
+MANNERS = pytest.mark.parametrize("hands_over", [True, False])
 
 
 def test_home_repository_and_fixtures_are_not_there() -> None:
@@ -104,11 +113,52 @@ def test_no_other_process_is_seen() -> None:
     assert int(found) <= 2
 
 
-def test_it_is_nobody_without_capabilities() -> None:
-    said = dict(line.split(":\t", 1) for line in inside("print(open('/proc/self/status').read())").splitlines())
+@MANNERS
+def test_it_is_nobody_without_capabilities(hands_over: bool) -> None:
+    told = inside("print(open('/proc/self/status').read())", hands_over=hands_over)
+    said = dict(line.split(":\t", 1) for line in told.splitlines())
     assert {said[name] for name in ("CapEff", "CapPrm", "CapInh", "CapBnd", "CapAmb")} == {"0" * 16}
-    assert said["NoNewPrivs"] == "1"
-    assert inside("import os; print(os.getuid(), os.getgid(), os.uname().nodename)") == "65534 65534 sandbox"
+    assert (said["NoNewPrivs"], said["Seccomp"]) == ("1", "2")
+    who = "import os; print(os.getuid(), os.getgid(), os.uname().nodename)"
+    user, group, name = inside(who, hands_over=hands_over).split()
+    assert user == group
+    assert int(user) not in (0, os.getuid())
+    assert name == "sandbox"
+
+
+def test_two_boxes_at_once_are_two_users() -> None:
+    code = "import os, time; print(os.getuid()); time.sleep(0.5)"
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(inside, [code, code])
+    if Bubblewrap().hands_over:
+        assert first != second
+
+
+SETTINGS = """\
+import os
+found = 0
+for folder, _, files in os.walk("/proc/sys"):
+    for name in files:
+        found += 1
+        try:
+            os.close(os.open(os.path.join(folder, name), os.O_WRONLY))
+            print(folder, name)
+        except OSError:
+            pass
+print(found > 50)
+"""
+
+
+@MANNERS
+def test_settings_of_the_kernel_cannot_be_written(hands_over: bool) -> None:
+    assert inside(SETTINGS, hands_over=hands_over) == "True"
+
+
+@MANNERS
+def test_the_first_process_does_not_tell_of_our_folders(hands_over: bool, tmp_path: Path) -> None:
+    told = inside("print(open('/proc/1/cmdline').read())", readable=(tmp_path,), hands_over=hands_over)
+    assert "bwrap" in told
+    assert str(tmp_path) not in told
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch", "grader", "pydantic"])
@@ -124,7 +174,7 @@ def test_shared_memory_is_its_own() -> None:
 
 
 def wrapped(wall: Bubblewrap, **parts: Sequence[Path]) -> str:
-    return " ".join(wall._wrapped(Box(["true"], **parts)))  # type: ignore[arg-type]
+    return " ".join(wall.arguments(Box(["true"], **parts)))  # type: ignore[arg-type]
 
 
 def test_a_repository_inside_of_the_system_is_covered_and_its_named_parts_are_bound_on_top() -> None:
@@ -152,7 +202,7 @@ def test_what_is_covered_is_empty_and_cannot_be_written() -> None:
     place = Path("/usr/share")
     named = next(path for path in sorted(place.iterdir()) if path.is_dir())
     code = "import os\nprint(os.listdir('/usr/share'))\n" + TRY.format(code="open('/usr/share/x', 'w')")
-    command = [Engine._python(), "-I", "-S", "-c", code]
+    command = [interpreter(), "-I", "-S", "-c", code]
     box = Box(command, [named], hidden=(place,), environment={"PATH": "/usr/bin:/bin"})
     said = Bubblewrap().run(box).output.strip()
     assert said == f"['{named.name}']\nOSError Read-only file system"

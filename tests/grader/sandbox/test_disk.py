@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import Box, Outcome, Sandbox, disk
-from tests.grader.sandbox.test_box import PYTHON, WALLS
+from tests.grader.sandbox.test_box import WALLS
 
 MIB = 1 << 20
 FOLDERS = """
@@ -30,7 +30,7 @@ def _nothing_stays(tmp_path: Path) -> Iterator[None]:
 
 
 def confined(wall: Sandbox, folder: Path, code: str, disk_mb: int = 8) -> Outcome:
-    command = [PYTHON, "-I", "-S", "-c", f"import os, time\nos.chdir({str(folder)!r})\n{code}"]
+    command = [wall.python(), "-I", "-S", "-c", f"import os, time\nos.chdir({str(folder)!r})\n{code}"]
     return wall.run(Box(command, writable=[folder], environment={"PATH": "/usr/bin:/bin"}, disk_mb=disk_mb))
 
 
@@ -54,25 +54,25 @@ KINDS = {
 @WALLS
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_goes_over_a_limit_is_ended_and_told(
-    wall: Sandbox, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    wall: Sandbox, kind: str, place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk, "MOST_ENTRIES", 500)
     code, told = KINDS[kind]
     started = time.monotonic()
-    outcome = confined(wall, tmp_path, f"{code}\ntime.sleep(60)")
+    outcome = confined(wall, place, f"{code}\ntime.sleep(60)")
     assert (outcome.struck, outcome.timed_out) == (told, False)
     assert time.monotonic() - started < 20
 
 
 @WALLS
-def test_what_ends_at_once_is_looked_at_too(wall: Sandbox, tmp_path: Path) -> None:
-    assert confined(wall, tmp_path, FILL).struck == "it wrote more than 8 MiB"
+def test_what_ends_at_once_is_looked_at_too(wall: Sandbox, place: Path) -> None:
+    assert confined(wall, place, FILL).struck == "it wrote more than 8 MiB"
 
 
 @WALLS
-def test_below_the_limits_nothing_is_told(wall: Sandbox, tmp_path: Path) -> None:
+def test_below_the_limits_nothing_is_told(wall: Sandbox, place: Path) -> None:
     code = f"{FILL}\nopen('big', 'wb').truncate(1 << 30)\nos.symlink('/', 'all')\ntime.sleep(0.6)"
-    outcome = confined(wall, tmp_path, code, disk_mb=32)
+    outcome = confined(wall, place, code, disk_mb=32)
     assert (outcome.struck, outcome.returncode) == ("", 0), outcome.output
 
 

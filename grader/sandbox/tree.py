@@ -1,0 +1,206 @@
+"""The processes below another one, as Linux shows them in /proc: what they use, and ending them all.
+
+Elsewhere nothing is shown: then a process group is all that can be ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
+LONGEST_END_S = 10.0  # for killed processes to be gone: one that writes to a slow disk takes its time
+LOOK_AGAIN_S = 0.005
+ROUNDS = 100  # what is killed may leave children of its own
+
+
+@dataclass(frozen=True)
+class Process:
+    """A line of /proc/<pid>/stat.
+
+    Attributes:
+        pid: its number.
+        parent: its parent's number.
+        session: the number of its session's leader.
+        threads: how many it has.
+        ticks: CPU time of its own and of the children that it has waited for, in clock ticks.
+        resident: pages in memory, shared ones too.
+        started: when, in ticks since the machine's start: tells two of the same number apart.
+        ended: whether it has ended and waits to be noticed.
+    """
+
+    pid: int
+    parent: int
+    session: int
+    threads: int
+    ticks: int
+    resident: int
+    started: int
+    ended: bool
+
+
+def _read(pid: str) -> Process | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb", 0) as file:
+            words = file.read(1024).rpartition(b")")[2].split()
+        times = sum(map(int, words[11:15]))
+        return Process(
+            int(pid),
+            int(words[1]),
+            int(words[3]),
+            int(words[17]),
+            times,
+            int(words[21]),
+            int(words[19]),
+            words[0] in (b"Z", b"X"),
+        )
+    except (OSError, ValueError, IndexError):  # gone meanwhile
+        return None
+
+
+def snapshot() -> dict[int, Process]:
+    """All processes that can be seen, by number."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return {}
+    found = (_read(name) for name in names if name.isdigit())
+    return {process.pid: process for process in found if process is not None}
+
+
+def below(pid: int, processes: dict[int, Process]) -> list[Process]:
+    """The processes below ``pid``, itself left out.
+
+    A driver takes in the orphans below it, so that none of them is elsewhere.
+    """
+    children: dict[int, list[Process]] = {}
+    for process in processes.values():
+        children.setdefault(process.parent, []).append(process)
+    found: list[Process] = []
+    waiting = [pid]
+    while waiting:
+        inside = children.get(waiting.pop(), [])
+        found += inside
+        waiting += [process.pid for process in inside]
+    return found
+
+
+def proportional_kb(pid: int) -> int | None:
+    """The memory of a process in KiB, a shared page counted in parts; None where that is not shown."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith(b"Pss:"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
+
+
+def end_first(processes: Iterable[Process]) -> None:
+    """Has the system end these before others, where memory runs short: the grader is to tell of it."""
+    for process in processes:
+        with contextlib.suppress(OSError), open(f"/proc/{process.pid}/oom_score_adj", "w", encoding="ascii") as file:
+            file.write("1000")
+
+
+def of_user(user: int) -> list[Process]:
+    """The processes of a user."""
+    return [process for process in snapshot().values() if _owner(process.pid) == user]
+
+
+def _owner(pid: int) -> int | None:
+    try:
+        with open(f"/proc/{pid}/status", "rb") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith(b"Uid:"))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
+
+
+def kill(pids: Iterable[int]) -> None:
+    """Ends processes that may be gone."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def end_all(roots: Iterable[Process]) -> bool:
+    """Kills these until none of them is there; says whether that came about in time."""
+    waiting = list(roots)
+    deadline = time.monotonic() + LONGEST_END_S
+    while waiting and time.monotonic() < deadline:
+        kill(process.pid for process in waiting)
+        waiting = [process for process in waiting if _is_there(process)]
+        if waiting:
+            time.sleep(LOOK_AGAIN_S)
+    return not waiting
+
+
+def end_orphan(pid: int) -> bool:
+    """Ends a process whose parent has ended, and waits for that: it became this process's child, or the system's."""
+    found = _read(str(pid))
+    if found is None or found.parent not in (os.getpid(), 1):  # gone, and its number is another's
+        return True
+    ended = end_all([found])
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+    return ended
+
+
+def _is_there(process: Process) -> bool:
+    now = _read(str(process.pid))
+    return now is not None and now.started == process.started and not now.ended
+
+
+class Strays:
+    """What a box left behind after its first process was gone: those processes become this one's children.
+
+    They are told from the children that this process started by the session that each box has of its own.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: set[int] = set()
+        self._asked = False
+
+    def take_in(self) -> None:
+        """Makes this process the parent of whatever is orphaned below it (Linux)."""
+        if not self._asked and sys.platform == "linux":
+            with contextlib.suppress(OSError, AttributeError):
+                ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        self._asked = True
+
+    @contextlib.contextmanager
+    def starting(self) -> Iterator[set[int]]:
+        """Around the start of a box: its process is to be added to what this gives before anybody looks for strays."""
+        with self._lock:
+            yield self._known
+
+    def end(self, finished: int, look: bool) -> None:
+        """Forgets a box's process that has ended and, if it is to ``look``, ends what is nobody's."""
+        with self._lock:
+            self._known.discard(finished)
+            for _ in range(ROUNDS if look else 0):
+                found = self._found()
+                if not found:
+                    return
+                end_all(inside for stray in found for inside in below(stray.pid, snapshot()))
+                end_all(found)
+                for stray in found:
+                    with contextlib.suppress(ChildProcessError):
+                        os.waitpid(stray.pid, os.WNOHANG)
+
+    def _found(self) -> list[Process]:
+        own, session = os.getpid(), os.getsid(0)
+        return [
+            process
+            for process in snapshot().values()
+            if process.parent == own and process.session != session and process.pid not in self._known
+        ]
+
+
+STRAYS = Strays()
