@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import compileall
-import importlib.util
 import json
 import os
 import shutil
@@ -22,20 +20,13 @@ from grader.assignment import Assignment, Check, Limits
 from grader.errors import InfrastructureError
 from grader.fixtures import sha256
 from grader.home import ROOT, cache_folder
+from grader.kept import is_whole, keep
+from grader.layout import Layout
 from grader.sandbox import Box, Outcome, Sandbox, disk
 
 Follow = Callable[[dict[str, Any]], None]
 
 MOST_STATUS_BYTES = 8 << 20
-# Of an assignment's folder, not for the sandbox.
-JUDGES_OWN = (
-    "derive.py",
-    "formulas.py",
-    "data.py",
-    "transcript.py",
-    "__pycache__",
-)  # of an assignment's folder, not for the sandbox
-KEPT_HASHES = "hashes.json"  # in the folder of a build that is kept
 ROOM_FOR_A_REPORT = 1 << 20  # bytes; on a disk with less, nothing can be said of the submission
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
 STARTED = ""  # the case id of the line with which a driver says that it runs
@@ -47,7 +38,6 @@ ENVIRONMENT = {
     "TMPDIR": "/tmp",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-COMMON = ROOT / "assignments" / "common"
 
 
 # A build report's words, cut to what can be shown: it may be forged.
@@ -55,7 +45,7 @@ MOST_TOLD = 20  # sentences of a kind
 Sentence = Annotated[str, AfterValidator(lambda text: text[:2000])]
 Sentences = Annotated[list[Sentence], AfterValidator(lambda texts: texts[:MOST_TOLD])]
 Messages = Annotated[str, AfterValidator(lambda text: text[:64_000])]
-# What is said of a build that gives no report, by language: what was under way, and what did not end.
+# What is said of a build that gives no report, by language.
 UNDER_WAY = {"c": "building it", "python": "importing it"}
 
 
@@ -101,16 +91,6 @@ class Probed:
     outputs: dict[str, Path]
     outcome: Outcome
     seconds: float
-
-
-def compile_drivers(assignment: Assignment) -> None:
-    """Compiles what runs in the sandboxes, which cannot keep it: each would compile it anew.
-
-    In a clone that cannot be written to, they do.
-    """
-    for folder in (COMMON, *(path for path in assignment.folder.iterdir() if path.is_dir())):
-        if folder.name != "__pycache__":
-            compileall.compile_dir(folder, quiet=2)
 
 
 def processors() -> int:
@@ -194,11 +174,13 @@ class Engine:
         environment: Mapping[str, str],
     ) -> Outcome:
         job_file = Path(job["out"]).parent / "job.json"
-        extra = {"packages": str(self.packages[0])} if self.packages else {}
+        with self._lock:
+            driver, packages = self.layout.driver, self.layout.packages
+        extra = {"packages": str(packages[0])} if packages else {}
         job_file.write_text(json.dumps({**job, **extra}), encoding="utf-8")
         box = Box(
-            command=[self.sandbox.python(), "-I", "-S", str(self.assignment.folder / "driver.py"), str(job_file)],
-            readable=[*self._drivers_own(), COMMON, job_file, *self.packages, *readable],
+            command=[self.sandbox.python(), "-I", "-S", "-B", str(driver), str(job_file)],
+            readable=[self.layout.drivers, job_file, *packages, *readable],
             writable=writable,
             hidden=self.hidden,
             environment={**ENVIRONMENT, **environment},
@@ -211,21 +193,10 @@ class Engine:
         )
         return self.sandbox.run(box)
 
-    def _drivers_own(self) -> list[Path]:
-        """What the sandbox may read of the assignment's folder: all but the judge's own."""
-        return [path for path in sorted(self.assignment.folder.iterdir()) if path.name not in JUDGES_OWN]
-
     @cached_property
-    def packages(self) -> list[Path]:
-        """A folder of links to the packages that the code may import, and what the links lead to."""
-        if not self.assignment.submission.packages:
-            return []
-        folder = self.work / "packages"
-        folder.mkdir()
-        found = [path for name in self.assignment.submission.packages for path in _package(name)]
-        for path in found:
-            (folder / path.name).symlink_to(path)
-        return [folder, *found]
+    def layout(self) -> Layout:
+        """What its boxes find of the grader."""
+        return Layout(self.assignment, self.sandbox, self.work)
 
     @staticmethod
     def _limits(limits: Limits) -> dict[str, float]:
@@ -243,19 +214,21 @@ class Engine:
         """A build of our own code, made once and kept; ``own`` functions are left to the student."""
         spec = self.assignment.builds[name]
         source = ROOT / str(spec.source)
-        headers = ROOT / "student_template" / self.assignment.id
-        options = {"of": spec.of, "flags": spec.flags, "compiler": self.compiler, "source": str(source)}
+        headers = self.layout.seen(ROOT / "student_template" / self.assignment.id)
+        options = {"of": spec.of, "flags": spec.flags, "compiler": self.compiler}
         options.update(own=sorted(own), keeps=spec.keeps)
         kept = cache_folder() / f"{self.assignment.id}-{name}-{self._support_key(source, options)}"
-        if _is_whole(kept):
+        if is_whole(kept):
             return kept
         disk.remove(kept)
+        source = self.layout.seen(source)
+        options["source"] = str(source)
         built = self._build(self._fresh(f"support-{name}"), options, [source, headers], {}, stage=headers)
         if not built.report.ok:
             raise InfrastructureError(
                 f"the grader's own {name} do not build with {self.compiler}: {built.report.messages.strip()}"
             )
-        return _keep(built.folder, kept)
+        return keep(built.folder, kept)
 
     def _support_key(self, source: Path, options: dict[str, Any]) -> str:
         ours = sorted(path for path in self.assignment.folder.rglob("*") if path.suffix in (".c", ".py"))
@@ -295,6 +268,8 @@ class Engine:
     def _read_report(self, out: Path, outcome: Outcome) -> BuildReport:
         """The driver's report; a build that began and gave none is the fault of what it built."""
         building = UNDER_WAY[self.assignment.submission.language]
+        if outcome.timed_out:
+            return BuildReport(ok=False, messages=f"{building} {outcome.struck.removeprefix('it ')}")
         if outcome.struck:
             return BuildReport(ok=False, messages=f"{building} was stopped: {outcome.struck}")
         try:
@@ -325,9 +300,10 @@ class Engine:
         folder = self._fresh(check_id)
         out = folder / "out"
         out.mkdir()
-        limits = self.assignment.limits_of(check)
+        limits, seen = self.assignment.limits_of(check), self.layout.seen
+        moved = {str(path): str(seen(path)) for path in extra_readable}
         entries: list[dict[str, Any]] = [
-            {"id": c.id, "params": dict(c.params), "inputs": str(c.inputs), "out": str(out / f"{i}.tensors")}
+            {"id": c.id, "params": dict(c.params), "inputs": str(seen(c.inputs)), "out": str(out / f"{i}.tensors")}
             for i, c in enumerate(cases)
         ]
         job: dict[str, Any] = {
@@ -336,14 +312,15 @@ class Engine:
             "function": check.function,
             "stage": str(self.stage),
             "build": str(built.folder),
-            "support": {name: str(path) for name, path in support.items()},
+            "support": {name: str(seen(path)) for name, path in support.items()},
             "out": str(out),
             "cases": entries,
-            "options": {**check.options, **(options or {})},
+            "options": {**check.options, **{name: moved.get(str(v), v) for name, v in (options or {}).items()}},
             "policies": self.assignment.policies,
             "limits": self._limits(limits),
         }
-        readable = [self.stage, built.folder, *support.values(), *[c.inputs for c in cases], *extra_readable]
+        given = [*support.values(), *[case.inputs for case in cases], *extra_readable]
+        readable = [self.stage, built.folder, *map(seen, given)]
         started = time.monotonic()
         with _Follower(out / "progress.jsonl", follow):
             outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
@@ -379,46 +356,6 @@ def _blame(statuses: dict[str, dict[str, Any]], cases: Sequence[str], limit: str
 def _last_line(output: str) -> str:
     """The last line that a driver printed: a traceback ends with what went wrong."""
     return (output.strip().splitlines() or [""])[-1]
-
-
-def _package(name: str) -> list[Path]:
-    """Where a package of the grader's environment lies: its folder or file, and the folder of its libraries."""
-    spec = importlib.util.find_spec(name)
-    if spec is None or spec.origin is None:
-        raise InfrastructureError(f"the package {name}, which submissions may import, is not installed")
-    path = Path(spec.origin)
-    path = path.parent if path.name == "__init__.py" else path
-    libraries = path.with_name(f"{name}.libs")
-    return [path, libraries] if libraries.is_dir() else [path]
-
-
-def _keep(folder: Path, kept: Path) -> Path:
-    """Moves a build to where it is kept; when two graders do so at once, the first one's stays."""
-    part = kept.with_name(f"{kept.name}.{os.getpid()}.{threading.get_ident()}")
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(folder, part)
-        (part / KEPT_HASHES).write_text(json.dumps(_hashes(part)), encoding="utf-8")
-        part.rename(kept)
-    except OSError:
-        shutil.rmtree(part, ignore_errors=True)
-        return kept if _is_whole(kept) else folder
-    return kept
-
-
-def _hashes(folder: Path) -> dict[str, str]:
-    """The hashes of a folder's files."""
-    files = [path for path in sorted(folder.iterdir()) if path.name != KEPT_HASHES]
-    return {path.name: sha256(path.read_bytes()) for path in files}
-
-
-def _is_whole(kept: Path) -> bool:
-    """Whether a build is as it was when it was kept: code without a sandbox can write to it."""
-    try:
-        expected = json.loads((kept / KEPT_HASHES).read_bytes())
-        return bool(expected == _hashes(kept))
-    except (OSError, ValueError, RecursionError):
-        return False
 
 
 def _read_bounded(path: Path) -> bytes:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from grader import __version__, advice, inference, places, redact
 from grader.assignment import Assignment, Check, Row
-from grader.engine import Built, CaseInput, Engine, Follow, Probed, compile_drivers, processors
+from grader.engine import Built, CaseInput, Engine, Follow, Probed, processors
 from grader.errors import InfrastructureError
 from grader.explain.levels import DEFAULT, Level
 from grader.explain.observed import observe
@@ -21,6 +21,7 @@ from grader.explain.why import explain
 from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
 from grader.judge import Explained, Judge, Judged
+from grader.layout import compile_drivers
 from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo
 from grader.sandbox import Sandbox
 from grader.submission import Taken

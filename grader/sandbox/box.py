@@ -84,6 +84,10 @@ class Sandbox(Protocol):
         """The interpreter for what runs inside."""
         ...
 
+    def reaches(self, path: Path) -> bool:
+        """Whether what runs inside can read what lies at ``path``, where it is named."""
+        ...
+
     def run(self, box: Box) -> Outcome:
         """Runs the box to its end; nothing of it is left then."""
         ...

@@ -16,7 +16,6 @@ from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 
-from grader.errors import InfrastructureError
 from grader.sandbox import ids, seccomp
 from grader.sandbox.box import Box, Outcome, interpreter
 from grader.sandbox.running import handed, run_confined
@@ -99,6 +98,10 @@ class Bubblewrap:
         """The interpreter for what runs inside."""
         return interpreter()
 
+    def reaches(self, path: Path) -> bool:
+        """Anything: it is bound into place from outside."""
+        return True
+
     def unusable(self) -> str | None:
         """Why it does not work here; None where it does. What does not work is left out from then on."""
         if self.program is None:
@@ -115,8 +118,9 @@ class Bubblewrap:
         outcome = self.run(Box(["echo", WORKS], environment={"PATH": os.defpath}, wall_s=LONGEST_TRIAL_S))
         return None if outcome.output == f"{WORKS}\n" else outcome.output.strip() or "it gives no reason"
 
-    def _who(self) -> list[str]:
-        if not self.hands_over:
+    @staticmethod
+    def _who(hands_over: bool) -> list[str]:
+        if not hands_over:
             return list(AS_NOBODY)
         kept = [word for name in TO_HAND_OVER for word in ("--cap-add", name)]
         return [*(f"--unshare-{space}" for space in SPACES), "--cap-drop", "ALL", *kept]
@@ -127,9 +131,9 @@ class Bubblewrap:
         ids_of = ["--reuid", str(who.user), "--regid", str(who.user), "--clear-groups"]
         return [str(self.becomes), *ids_of, "--bounding-set", "-all", "--inh-caps", "-all", "--"]
 
-    def arguments(self, box: Box) -> list[str]:
+    def arguments(self, box: Box, hands_over: bool) -> list[str]:
         """What bubblewrap is told of a box: what it may see, and where it starts."""
-        words = [*self._who(), "--die-with-parent", "--new-session", "--hostname", "sandbox"]
+        words = [*self._who(hands_over), "--die-with-parent", "--new-session", "--hostname", "sandbox"]
         system, interpreters = [Path(name) for name in SYSTEM], _interpreter()
         words += _ways(Path(name) for name in SYSTEM_FILES)
         words += [*_mounts_of_the_system(), "--proc", "/proc", "--dev", "/dev"]
@@ -147,18 +151,14 @@ class Bubblewrap:
         return [*words, "--chdir", str(box.writable[0]) if box.writable else "/"]
 
     def run(self, box: Box) -> Outcome:
-        """Runs the command behind the wall.
-
-        Raises:
-            InfrastructureError: there is no user that it could be run as.
-        """
+        """Runs the command behind the wall."""
         with ExitStack() as stack:
             who = stack.enter_context(ids.lease()) if self.hands_over else None
-            if who is None and self.hands_over:
-                raise InfrastructureError(ids.NONE_LEFT)
+            if who is not None and not all(ids.can_read(who, path) for path in box.readable):
+                who = None  # better as nobody than not at all
             stack.enter_context(ids.given(who, box.writable))
             files = [stack.enter_context(handed(b""))]
-            words = [*self.arguments(box), "--info-fd", str(files[0])]
+            words = [*self.arguments(box, who is not None), "--info-fd", str(files[0])]
             if self.filtered:
                 files.append(stack.enter_context(handed(seccomp.program())))
                 words += ["--seccomp", str(files[-1])]

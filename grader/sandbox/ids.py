@@ -20,7 +20,6 @@ from pathlib import Path
 FIRST, LAST = 47_000, 47_999
 NONE_LEFT = f"all user ids between {FIRST} and {LAST} are taken by boxes that run"
 OWNERS_ALONE = 0o710  # root's group passes through: bubblewrap sets out from there
-READ_BY_ALL = 0o644
 NAME = "\0tensorgrade/id/{}"
 
 
@@ -43,11 +42,11 @@ class _Leases:
     def group(self) -> int | None:
         """The number of the boxes' group, held until this process ends; None: none can be had."""
         with self._lock:
-            self._group = self._group or _take()
+            self._group = self._group or _number()
             return self._group[0] if self._group else None
 
 
-def _take() -> tuple[int, socket.socket] | None:
+def _number() -> tuple[int, socket.socket] | None:
     """A number that nobody holds, and what holds it."""
     for number in range(FIRST, LAST + 1):
         lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -77,7 +76,7 @@ def group() -> int | None:
 def lease() -> Iterator[Identity | None]:
     """An identity that no other box has at the same time; None where there are none."""
     boxes = group()
-    taken = _take() if boxes is not None else None
+    taken = _number() if boxes is not None else None
     if boxes is None or taken is None:
         yield None
         return
@@ -102,21 +101,46 @@ def given(who: Identity | None, folders: Sequence[Path]) -> Iterator[None]:
 
 
 def _take_back(folder: Path) -> None:
-    """Makes all of a folder this user's own; its permissions are the box's to set, and not to be trusted."""
-    for here, inside, files in os.walk(folder):
-        for name in [".", *inside, *files]:
-            path = os.path.join(here, name)
-            with contextlib.suppress(OSError):  # a name too long to be reached
-                mode = os.lstat(path).st_mode
-                os.chown(path, os.geteuid(), -1, follow_symlinks=False)
-                if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
-                    os.chmod(path, READ_BY_ALL | (stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH if mode & 0o100 else 0))
+    """Makes all of a folder this user's own; its permissions are the box's to set, and not to be trusted.
+
+    By open files alone: nothing follows a link, should one have been put in place of a folder.
+    """
+    with contextlib.suppress(OSError, RecursionError):  # too deep to be looked at; `disk` has told of it
+        for _, inside, files, here in os.fwalk(folder):
+            for name in [".", *inside, *files]:
+                with contextlib.suppress(OSError):
+                    _take(name, here)
+
+
+def _take(name: str, here: int) -> None:
+    descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=here)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        place = f"/proc/self/fd/{descriptor}"
+        if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
+            os.chown(place, os.geteuid(), -1)
+            os.chmod(place, 0o755 if stat.S_ISDIR(mode) or mode & stat.S_IXUSR else 0o644)
+    finally:
+        os.close(descriptor)
 
 
 def can_enter(who: Identity, path: Path) -> bool:
     """Whether permissions let ``who`` read the file, or list the folder, at ``path``, whatever lies in it."""
     real = Path(os.path.realpath(path))
     return all(_open_to(who, folder, stat.S_IXOTH) for folder in real.parents) and _open_to(who, real, stat.S_IROTH)
+
+
+def can_use(who: Identity, path: Path) -> bool:
+    """Whether permissions let ``who`` come to what lies at ``path``, and read it: a folder with all that is in it."""
+    real = Path(os.path.realpath(path))
+    return can_enter(who, real) and can_read(who, real)
+
+
+def can_read(who: Identity, path: Path) -> bool:
+    """Whether permissions let ``who`` read what lies at ``path``, wherever that is: a folder with all that is in it."""
+    if not path.is_dir():
+        return _open_to(who, path, stat.S_IROTH)
+    return _open_to(who, path, stat.S_IROTH | stat.S_IXOTH) and _whole_folder(path)
 
 
 def _open_to(who: Identity, path: Path, wanted: int) -> bool:

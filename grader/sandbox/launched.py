@@ -69,6 +69,10 @@ class Launched:
         """The interpreter for what runs inside."""
         return interpreter()
 
+    def reaches(self, path: Path) -> bool:
+        """Anything that this user can read."""
+        return True
+
     def trial(self) -> str | None:
         """Why nothing can be run so; None: it works."""
         try:

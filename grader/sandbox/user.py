@@ -45,6 +45,11 @@ class User(Launched):
             found = [interpreter(), f"/usr/bin/{name}", f"/usr/local/bin/{name}"]
             return next((path for path in found if who and ids.can_use(who, Path(path))), None)
 
+    def reaches(self, path: Path) -> bool:
+        """What permissions let other users read."""
+        with ids.lease() as who:
+            return who is not None and ids.can_use(who, path)
+
     def unusable(self) -> str | None:
         """Why it does not work here; None where it does."""
         if not ids.available():
@@ -74,19 +79,16 @@ class User(Launched):
         with ids.lease() as who:
             if who is None:
                 raise InfrastructureError(ids.NONE_LEFT)
-            try:
-                return self._run_as(who, box)
-            finally:
-                _end_all_of(who)
-                _remove_all_of(who)
-
-    def _run_as(self, who: ids.Identity, box: Box) -> Outcome:
-        roomy_box = scratch(replace(box, owner=None if self.landlock else who.user))
-        with roomy_box as roomy, ids.given(who, roomy.writable):
-            closed = [path for path in (*roomy.readable, *roomy.writable) if not ids.can_use(who, path)]
-            if closed:
-                raise InfrastructureError(f"boxes run as other users, and these cannot read {closed[0]}")
-            return self._launch(roomy, who)
+            roomy = scratch(replace(box, owner=None if self.landlock else who.user))
+            with roomy as box, ids.given(who, box.writable):
+                closed = [path for path in (*box.readable, *box.writable) if not ids.can_use(who, path)]
+                if closed:
+                    raise InfrastructureError(f"boxes run as other users, and these cannot read {closed[0]}")
+                try:
+                    return self._launch(box, who)
+                finally:
+                    _end_all_of(who)
+                    _remove_all_of(who)
 
 
 def _end_all_of(who: ids.Identity) -> None:

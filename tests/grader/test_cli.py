@@ -49,7 +49,7 @@ WRONG: list[tuple[list[str], str]] = [
     (["A2", "--reference", "--fixtures", "/absent"], "there is no fixture set at /absent"),
     (["A2", "--reference", "--checkpoint", "x"], "--checkpoint and --state go together"),
     (["A2", "--reference", "--cflags", "'"], "--cflags: No closing quotation"),
-    (["A2", "--reference", "--sandbox", "limits", "--require-sandbox"], "no sandbox: not asked for"),
+    (["A2", "--reference", "--sandbox", "limits", "--require-sandbox"], "limits alone are no sandbox"),
     (["fixtures"], "the following arguments are required: command"),
     (["fixtures", "burn", "A2"], "invalid choice"),
     (["fixtures", "build", "Z9"], "there is no assignment `Z9`"),

@@ -174,7 +174,7 @@ def test_shared_memory_is_its_own() -> None:
 
 
 def wrapped(wall: Bubblewrap, **parts: Sequence[Path]) -> str:
-    return " ".join(wall.arguments(Box(["true"], **parts)))  # type: ignore[arg-type]
+    return " ".join(wall.arguments(Box(["true"], **parts), False))  # type: ignore[arg-type]
 
 
 def test_a_repository_inside_of_the_system_is_covered_and_its_named_parts_are_bound_on_top() -> None:
