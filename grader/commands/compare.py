@@ -12,13 +12,13 @@ from grader import sandbox
 from grader.cli import Parser
 from grader.engine import processors
 from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, UsageError
-from grader.grading import work_folder
 from grader.report import target
 from grader.report.stdout import shown
 from grader.versions.differences import Change
 from grader.versions.report import Compared, show
 from grader.versions.run import Comparing, saved
 from grader.versions.version import CURRENT, named_assignment, version
+from grader.workplace import work_folder
 
 DESCRIPTION = f"""\
 Grades saved submissions under two versions and tells whose score changes.

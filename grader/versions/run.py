@@ -9,7 +9,7 @@ from pathlib import Path
 from grader import submission as submissions
 from grader.assignment import Assignment
 from grader.errors import UsageError
-from grader.grading import Grading, Options, work_folder
+from grader.grading import Grading, Options
 from grader.home import ROOT
 from grader.parallel import spread
 from grader.result import Result
@@ -19,6 +19,7 @@ from grader.training import with_training
 from grader.versions.differences import Change, change
 from grader.versions.recall import Recall
 from grader.versions.version import Version
+from grader.workplace import work_folder
 
 ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")
 
