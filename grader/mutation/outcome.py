@@ -47,10 +47,10 @@ class Outcome(Strict):
     diff: str
     state: State
     verdict: Verdict | None = None
-    lost: dict[str, int] = Field({})
-    by_rule: list[str] = Field([])
+    lost: dict[str, int] = Field(default={})
+    by_rule: list[str] = Field(default=[])
     detail: str = ""
-    told: list[str] = Field([])
+    told: list[str] = Field(default=[])
     differs: str = ""
     seconds: float = 0.0
 

@@ -13,7 +13,7 @@ import pytest
 from tests.a2.patches import HERE, REFERENCE, Variant, load, write
 from tests.support import Graded, grade
 
-VARIANTS = load(HERE / "variants" / "variants.yaml", Variant)
+VARIANTS = load(HERE / "variants.yaml", Variant)
 
 
 def marks(variant: Variant) -> list[pytest.MarkDecorator]:
