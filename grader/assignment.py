@@ -151,6 +151,7 @@ class Assignment(Strict):
     backend_variable: str | None = Field(None, description="environment variable that names the backend")
     policies: dict[str, str] = Field({}, description="decisions of the course, handed to the probes and to `derive`")
     axes: dict[str, list[str]] = Field({}, description="names of the axes of `tensor`, or of `check.tensor`")
+    parts: dict[str, list[str]] = Field({}, description="names of the equal parts of an axis, e.g. q, k, v")
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
 
     @model_validator(mode="after")

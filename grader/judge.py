@@ -15,7 +15,7 @@ from grader.cases import Array
 from grader.compare import Comparison, compare
 from grader.engine import Probed
 from grader.fixtures import FixtureCase
-from grader.result import CallStep, CheckResult, Evidence, Explanation, Verdict
+from grader.result import CallStep, CheckResult, Evidence, Explanation, Picture, Verdict
 from grader.tolerances import Tolerances
 
 MOST_TENSOR_BYTES = 64 << 20
@@ -254,8 +254,12 @@ class Judge:
             honest=measured.honest if measured else None,
             weakest_wrong=measured.wrong if measured else None,
             weakest_is=measured.wrong_is if measured and measured.wrong else "",
-            picture=pictures.picture_of(worst, judged, self._axes(check_id, worst.tensor)) if self.values else None,
+            picture=self._picture(check_id, judged, worst) if self.values else None,
         )
+
+    def _picture(self, check_id: str, judged: Judged, worst: Comparison) -> Picture | None:
+        axes = self._axes(check_id, worst.tensor)
+        return pictures.picture_of(worst, judged, axes, self.assignment.parts)
 
     def _axes(self, check_id: str, tensor: str) -> list[str]:
         """The names of a tensor's axes, as far as the assignment has them."""

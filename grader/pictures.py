@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,9 @@ TOP = len(LEVELS) // 2  # the highest level; the letter in the middle is level 0
 PER_DECADE = 2  # levels of `off` for each factor of ten beyond the limit
 
 
-def picture(got: Array, expected: Array, limit: Limit, axes: Sequence[str]) -> Picture | None:
+def picture(
+    got: Array, expected: Array, limit: Limit, axes: Sequence[str], parts: Mapping[str, Sequence[str]]
+) -> Picture | None:
     """A wrong tensor as its expected values, what it was, and how far off it is.
 
     The last axis runs across, the others down, in cells of equal size; each shows its worst element.
@@ -36,6 +38,7 @@ def picture(got: Array, expected: Array, limit: Limit, axes: Sequence[str]) -> P
         expected: what is right, of the same shape.
         limit: what is allowed, element by element.
         axes: the names of the axes.
+        parts: the names of the equal parts of an axis.
 
     Returns:
         None for a tensor of another shape, of less than two elements, or under a limit that equality cannot state.
@@ -54,6 +57,7 @@ def picture(got: Array, expected: Array, limit: Limit, axes: Sequence[str]) -> P
     names = list(axes) if len(axes) == expected.ndim else [f"axis {i}" for i in range(expected.ndim)]
     return Picture(
         axes=names,
+        parts=list(parts.get(names[-1], [])),
         rows=len(right),
         columns=columns,
         tall=tall,
@@ -100,13 +104,15 @@ def _decades(off: Float) -> Float:
     return np.where(np.abs(off) <= 1, 0.0, np.copysign(level, off))
 
 
-def picture_of(comparison: Comparison, judged: Judged, axes: Sequence[str]) -> Picture | None:
+def picture_of(
+    comparison: Comparison, judged: Judged, axes: Sequence[str], parts: Mapping[str, Sequence[str]]
+) -> Picture | None:
     """The picture of a comparison that failed, where there is something to see."""
     got = judged.tensors.get(comparison.case, {}).get(comparison.tensor)
     expected = judged.expected.get(comparison.case, {}).get(comparison.tensor)
     if comparison.ok or comparison.rule is None or got is None or expected is None:
         return None
-    return picture(got, expected, comparison.rule, axes)
+    return picture(got, expected, comparison.rule, axes, parts)
 
 
 def curves(check: Check, judged: Judged) -> list[Series]:

@@ -45,6 +45,7 @@ class Picture(Record):
     """
 
     axes: list[str] = Field(description="names of the tensor's axes; the last runs across, the others down")
+    parts: list[str] = Field(description="equal parts of the last axis that have names, e.g. q, k, v")
     rows: int = Field(description="elements down")
     columns: int = Field(description="elements across")
     tall: int = Field(description="elements of a cell, down")

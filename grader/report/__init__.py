@@ -38,7 +38,9 @@ class Writer:
 
 
 WRITERS = {
-    "json": Writer("json", "staff", "the whole result (docs/)"),
+    "json": Writer("json", "staff", "the whole result, for programs"),
+    "html": Writer("html", "student", "a page with pictures, in one file"),
+    "staff-html": Writer("html", "staff", "the same, with what students do not see"),
     "junit": Writer("junit", "student", "JUnit XML, for GitLab, Jenkins and others"),
     "gradescope": Writer("gradescope", "site", "Gradescope's results.json"),
     "prairielearn": Writer("prairielearn", "student", "PrairieLearn's results.json"),

@@ -1,0 +1,93 @@
+"""The result as one HTML file: no network, no script, light and dark, on a phone and on paper.
+
+Whatever comes from the student's side is escaped by the templates and made visible by `texts.visible`; a content
+security policy forbids all but the page's own styles, should anything get through.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from grader.report import html_pictures as drawing
+from grader.report.html_calls import call_rows
+from grader.report.target import put
+from grader.report.texts import bounded, visible, words
+from grader.result import Evidence, Result, RowResult, Verdict
+from grader.score import describe, measured_error
+
+TEMPLATES = Path(__file__).parent / "templates"
+MOST_DRAWN = 900_000  # characters of all heat maps; the page stays below 2 MB
+MOST_NAMES = 100  # of files that are listed
+SIGNS: dict[Verdict, str] = {
+    "pass": "✓",
+    "fail": "✗",
+    "not_implemented": "–",
+    "crashed": "✗",
+    "timed_out": "✗",
+    "blocked": "■",
+    "hidden": "?",
+}
+
+
+@dataclass
+class Pen:
+    """Draws heat maps until the page has enough of them."""
+
+    left: int = MOST_DRAWN
+
+    def heat_map(self, evidence: Evidence) -> drawing.HeatMap | None:
+        """The pictures of a wrong tensor, or None."""
+        found = drawing.heat_map(evidence)
+        if found is None or found.size > self.left:
+            return None
+        self.left -= found.size
+        return found
+
+
+@cache
+def _environment() -> Environment:
+    found = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters.update(bounded=bounded, number=drawing.number, describe=describe, measured=measured_error)
+    found.globals.update(
+        sign=SIGNS.__getitem__,
+        words=words,
+        again=again,
+        strip=drawing.strip,
+        curve=drawing.curve,
+        call_rows=call_rows,
+        most_names=MOST_NAMES,
+    )
+    return found
+
+
+def _finalize(value: object) -> object:
+    """What is put into the page: text is made visible and bounded, wherever it comes from; then it is escaped."""
+    return visible(bounded(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def text(result: Result) -> str:
+    """The page."""
+    return _environment().get_template("report.html.j2").render(r=result, heat_map=Pen().heat_map)
+
+
+def write(result: Result, target: str) -> None:
+    """Writes it."""
+    put(text(result), target)
+
+
+def again(result: Result, row: RowResult) -> str:
+    """The command that grades a row once more."""
+    return f"./grade {result.assignment} {shlex.quote(result.submission.origin)} --only {row.id}"

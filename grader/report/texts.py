@@ -1,0 +1,23 @@
+"""Text from the student's side, made fit to be shown: every control character is visible, and does nothing."""
+
+from __future__ import annotations
+
+from grader.result import Verdict
+
+LONGEST = 4_000  # characters of one text in a report
+CUT = "\n… (cut here)"
+
+
+def visible(text: str) -> str:
+    """The text with what cannot be printed (control characters, changes of direction, lone surrogates) written out."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
+def bounded(text: str, longest: int = LONGEST) -> str:
+    """The text, cut where it is very long."""
+    return text if len(text) <= longest else text[:longest] + CUT
+
+
+def words(verdict: Verdict, inferred: bool = False) -> str:
+    """A verdict in words."""
+    return verdict.replace("_", " ") + (" (inferred)" if inferred else "")
