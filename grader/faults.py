@@ -51,6 +51,8 @@ class Fault:
         hint: what to look at or to think about; it does not give the solution away.
         formula: computes the tensors, given the switches; None: the assignment's ``derive`` does.
         switches: those that are turned.
+        paired: whether what it gives together with others of its formula is computed too; beside a mistake in
+            another part of the tensors it is recognised in any case.
     """
 
     id: str
@@ -60,6 +62,7 @@ class Fault:
     hint: str
     formula: Formula | None = None
     switches: Switches = frozenset()
+    paired: bool = True
 
     def tensors(self, case: Case) -> dict[str, Array]:
         """The output tensors of a case as the mistake leaves them: float64, or int64 for whole numbers.
@@ -83,7 +86,14 @@ def alone(formula: Callable[[Case], Mapping[str, Array]]) -> Formula:
     return lambda case, on: formula(case)
 
 
-def family(row: str, check: str, prefix: str, formula: Formula, known: Mapping[str, tuple[str, str]]) -> list[Fault]:
+def family(
+    row: str,
+    check: str,
+    prefix: str,
+    formula: Formula,
+    known: Mapping[str, tuple[str, str]],
+    rare: Collection[str] = (),
+) -> list[Fault]:
     """Faults of one formula.
 
     Args:
@@ -93,18 +103,21 @@ def family(row: str, check: str, prefix: str, formula: Formula, known: Mapping[s
         formula: computes the check's tensors.
         known: what turns a switch → (says, hint). ``name`` is the fault ``<prefix>-<name>`` and turns the switch
             ``name``; ``name=a+b`` is a fault that turns the switches ``a`` and ``b``.
+        rare: the names of those that are not `paired`.
     """
     faults = []
     for key, (says, hint) in known.items():
         name, _, turned = key.partition("=")
         switches = frozenset((turned or name).split("+"))
-        faults.append(Fault(f"{prefix}-{name}", row, check, says, hint, formula, switches))
+        faults.append(Fault(f"{prefix}-{name}", row, check, says, hint, formula, switches, name not in rare))
     return faults
 
 
 def together(first: Fault, second: Fault) -> Fault | None:
-    """Both mistakes at once; None where they have no formula in common."""
+    """Both mistakes at once; None where they have no formula in common, or one of them is not `paired`."""
     if first.formula is None or first.formula is not second.formula or first.check != second.check:
+        return None
+    if not (first.paired and second.paired):
         return None
     switches = first.switches | second.switches
     if switches in (first.switches, second.switches):

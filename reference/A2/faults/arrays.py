@@ -11,6 +11,8 @@ Float = NDArray[np.float64]
 Int = NDArray[np.int64]
 Outputs = dict[str, Array]
 
+ADDS = "a backward function adds to what is in its gradient buffers already: they are shared, and zeroed elsewhere"
+
 
 class Given:
     """A case as the formulas read it.
@@ -38,10 +40,3 @@ class Given:
     def has(self, name: str) -> bool:
         """Whether the case has this tensor: one that it lacks is passed as NULL."""
         return name in self.case.inputs
-
-
-def first_sequence(values: Float) -> Float:
-    """The tensor [B, T, ...] with the first sequence of the batch alone, zero elsewhere."""
-    kept = np.zeros_like(values)
-    kept[:1] = values[:1]
-    return kept
