@@ -71,9 +71,9 @@ class CheckFaults:
             return compare("", name, value, right, limit).ok
         if value.shape != right.shape:
             return False
+        got, wanted = value.astype(np.float64), right.astype(np.float64)
         with np.errstate(invalid="ignore"):
-            within = np.abs(value - right) <= share * allowed_error(right.astype(np.float64), limit)
-        return bool(within.all())
+            return bool((np.abs(got - wanted) <= share * allowed_error(wanted, limit)).all())
 
     # -- two at once --------------------------------------------------------------------------------------
 
