@@ -174,7 +174,6 @@ def _configuration(assignment: Assignment, options: Sequence[str]) -> str:
         "# What the scripts beside this file grade, and with which options of ./grade.\n"
         f"ASSIGNMENT={assignment.id}\n"
         f"LANGUAGE={assignment.submission.language}\n"
-        f"FILES={shlex.quote(' '.join(assignment.submission.files))}\n"
         f'set -- {" ".join([*options, ""])}"$@"\n'
     )
 
