@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -332,8 +333,9 @@ class Engine:
             raise InfrastructureError(
                 f"the probe of {check_id} did not start: {_last_line(outcome.output) or 'the sandbox gave no reason'}"
             )
+        _name_limits(statuses, limits)
         if outcome.struck:
-            _blame(statuses, [case.id for case in cases], outcome.struck)
+            _blame(statuses, [case.id for case in cases], outcome)
         return Probed(
             statuses,
             {case["id"]: Path(case["out"]) for case in entries},
@@ -347,10 +349,23 @@ def _begun(output: str) -> tuple[bool, str]:
     return output.startswith(STARTED_LINE), output.removeprefix(STARTED_LINE)
 
 
-def _blame(statuses: dict[str, dict[str, Any]], cases: Sequence[str], limit: str) -> None:
+def _blame(statuses: dict[str, dict[str, Any]], cases: Sequence[str], outcome: Outcome) -> None:
     """Has the case that went over a limit say so, and those after it: it is the first that did not end, or the last."""
+    status = "timed_out" if outcome.timed_out else "crashed"
     for case in [c for c in cases if c not in statuses] or cases[-1:]:
-        statuses[case] = {"case": case, "status": "crashed", "detail": limit}
+        statuses[case] = {"case": case, "status": status, "detail": outcome.struck}
+
+
+def _name_limits(statuses: dict[str, dict[str, Any]], limits: Limits) -> None:
+    """Says which limit ended a case, where the driver saw no more than its end."""
+    for status in statuses.values():
+        code, kind = status.get("code"), status.get("status")
+        if kind == "timed_out" and code == signal.SIGXCPU:
+            status.setdefault("detail", f"it used more than {limits.cpu_s:g} s of CPU time")
+        elif kind == "timed_out":
+            status.setdefault("detail", f"it did not end within {limits.case_s:g} s")
+        elif kind == "crashed" and code == signal.SIGXFSZ:
+            status.setdefault("detail", f"it wrote a file of more than {limits.file_mb} MiB")
 
 
 def _last_line(output: str) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 ITEM_SIZE = {"F32": 4, "I32": 4, "F64": 8, "I64": 8}
 STARTED = "[driver started]"  # the judge looks for this first line: the file could be taken away
 NOT_THE_CHILDS = ("case", "status", "code", "done")  # keys that the driver alone sets
-PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36  # <sys/prctl.h>
 MOST_ROUNDS = 1000
 REPORT_LIMIT = 4 << 20  # bytes of report one case may send: a call record is some kilobytes
 
@@ -281,21 +281,30 @@ def in_own_process(work: Callable[[Report], None], seconds: float) -> Ending:
 
 
 def _take_in_orphans() -> None:
-    """Makes this process the parent of whatever a case leaves behind, where the system can (Linux)."""
+    """Makes this process the parent of whatever a case leaves behind, and no case's to look into (Linux).
+
+    A case runs as the same user: it could write to its parent's memory, and have it report what it likes.
+    """
     if sys.platform == "linux":
         import ctypes
 
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        prctl = ctypes.CDLL(None).prctl
+        prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _descendants(pid: int) -> list[int]:
-    """The processes below ``pid``, as Linux lists them."""
-    found: list[int] = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                found += [int(child) for child in file.read().split()]
-    return found + [below for child in list(found) for below in _descendants(child)]
+    """The processes below ``pid``, as Linux shows them; a list of children is not on every kernel."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else []:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            with open(f"/proc/{int(name)}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+            children.setdefault(parent, []).append(int(name))
+    found = list(children.get(pid, ()))
+    for child in found:  # grows meanwhile
+        found += children.get(child, ())
+    return found
 
 
 def _end_strays() -> None:

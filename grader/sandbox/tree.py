@@ -134,7 +134,7 @@ def end_all(roots: Iterable[Process]) -> bool:
     deadline = time.monotonic() + LONGEST_END_S
     while waiting and time.monotonic() < deadline:
         kill(process.pid for process in waiting)
-        waiting = [process for process in waiting if _is_there(process)]
+        waiting = [process for process in waiting if is_there(process)]
         if waiting:
             time.sleep(LOOK_AGAIN_S)
     return not waiting
@@ -151,7 +151,8 @@ def end_orphan(pid: int) -> bool:
     return ended
 
 
-def _is_there(process: Process) -> bool:
+def is_there(process: Process) -> bool:
+    """Whether a process still runs, and not another one of its number."""
     now = _read(str(process.pid))
     return now is not None and now.started == process.started and not now.ended
 

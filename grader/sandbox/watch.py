@@ -27,7 +27,7 @@ def look(pid: int, box: Box) -> Strike | None:
     top = processes.get(pid)
     found = [*([top] if top else []), *tree.below(pid, processes)]
     tree.end_first(found)
-    return _of_time(found, box) or _of_number(found, box) or _of_memory(found, box) or written(box, found)
+    return _of_time(found, box) or _of_number(found, box) or of_memory(found, box) or written(box, found)
 
 
 def written(box: Box, by: Sequence[tree.Process] = ()) -> Strike | None:
@@ -49,11 +49,23 @@ def _of_number(found: list[tree.Process], box: Box) -> Strike | None:
     return Strike(f"it started {box.processes} processes and threads, and there may be no more")
 
 
-def _of_memory(found: list[tree.Process], box: Box) -> Strike | None:
-    """Pages that processes share count once: looked up only where the plain sum is too large, since it takes long."""
+def of_memory(found: Sequence[tree.Process], box: Box) -> Strike | None:
+    """The limit on memory, if these go over it together.
+
+    Pages that processes share count once: looked up only where the plain sum is too large, since it takes long.
+    """
     most_kb = box.memory_mb << 10
     if sum(process.resident for process in found) * PAGE_KB <= most_kb:
         return None
-    shares = (tree.proportional_kb(process.pid) for process in found)
-    used = sum(process.resident * PAGE_KB if kb is None else kb for process, kb in zip(found, shares, strict=True))
-    return Strike(f"it used more than {box.memory_mb} MiB of memory") if used > most_kb else None
+    # twice: while processes end, the shares of the others grow, and some would count in full
+    if all(sum(map(_kilobytes, found)) > most_kb for _ in range(2)):
+        return Strike(f"it used more than {box.memory_mb} MiB of memory")
+    return None
+
+
+def _kilobytes(process: tree.Process) -> int:
+    """What a process has in memory, its share of what is shared; all of it where shares are not shown."""
+    kilobytes = tree.proportional_kb(process.pid)
+    if kilobytes is None:
+        return process.resident * PAGE_KB if tree.is_there(process) else 0
+    return kilobytes
