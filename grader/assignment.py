@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal, Self
 
@@ -49,6 +50,7 @@ class Build(Strict):
     parts: list[str] = Field([], description="builds that tell which flag is at fault")
     says: str = Field("", description="for advice: what this build does to the code")
     environment: dict[str, str] = Field({}, description="variables set for what runs in it")
+    compiler: str | None = Field(None, description="the one compiler that can make it; none: whichever is asked for")
 
 
 class Fallback(Strict):
@@ -127,6 +129,34 @@ class Advice(Strict):
     checks: list[str] = Field(min_length=1)
 
 
+class Memory(Strict):
+    """Where the memory's errors and undefined behaviour are looked for."""
+
+    title: str
+    build: str
+    support: dict[str, str] = Field({}, description="builds of our own that take the place of a check's")
+    needs: str = Field(description="what to install where it cannot be built")
+
+
+class Races(Strict):
+    """Where threads that get into each other's way are looked for."""
+
+    title: str
+    build: str
+    checks: list[str] = Field(min_length=1)
+    costs: list[str] = Field([], description="rows that a race in one of their checks costs; none: advice alone")
+    needs: str = Field(description="what to install where it cannot be built")
+    marks: str = Field(description="what stands in a file that starts threads, a regular expression")
+
+
+class Sanitizers(Strict):
+    """Builds that watch the code as it runs; on failure, and with ``--sanitize``."""
+
+    memory: Memory
+    races: Races
+    limits: Limits
+
+
 class RealFiles(Strict):
     """How a check runs on the real files that a user brings (``--checkpoint``, ``--state``)."""
 
@@ -147,6 +177,7 @@ class Assignment(Strict):
     rows: list[Row] = Field(min_length=1)
     checks: dict[str, Check]
     advice: Advice | None = None
+    sanitizers: Sanitizers | None = None
     real_files: RealFiles | None = None
     backend_variable: str | None = Field(None, description="environment variable that names the backend")
     policies: dict[str, str] = Field({}, description="decisions of the course, handed to the probes and to `derive`")
@@ -170,6 +201,11 @@ class Assignment(Strict):
         if self.advice:
             self._known("build", self.builds, [self.advice.build])
             self._known("check", self.checks, self.advice.checks)
+        if self.sanitizers:
+            memory, races = self.sanitizers.memory, self.sanitizers.races
+            self._known("build", self.builds, [memory.build, races.build, *memory.support, *memory.support.values()])
+            self._known("check", self.checks, races.checks)
+            self._known("row", {row.id: row for row in self.rows}, races.costs)
         if self.real_files:
             self._known("build", self.builds, [self.real_files.build])
             self._known("check", self.checks, [self.real_files.check])
@@ -193,7 +229,7 @@ class Assignment(Strict):
             raise ValueError(f"check `{name}` cannot be {told}: what others show rests on it")
 
     @staticmethod
-    def _known(kind: str, known: dict[str, object] | dict[str, Check] | dict[str, Build], names: list[str]) -> None:
+    def _known(kind: str, known: Mapping[str, object], names: list[str]) -> None:
         for name in names:
             if name not in known:
                 raise ValueError(f"there is no {kind} `{name}`")

@@ -107,7 +107,8 @@ def grade_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--cflags", default="", metavar="FLAGS", help="appended to the build's; with the `=`: --cflags=-O3"
     )
-    parser.add_argument("--no-second-look", action="store_true", help="leave out the build with the Makefile's flags")
+    parser.add_argument("--no-second-look", action="store_true", help="leave out what is built for advice alone")
+    parser.add_argument("--sanitize", action="store_true", help="A2: watch memory and threads in what passes too")
     parser.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
     parser.add_argument("--framework", choices=("ours", "submitted"), default="ours", help="HW2: whose minitorch")
     parser.add_argument(

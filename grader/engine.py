@@ -208,7 +208,7 @@ class Engine:
         """Builds the submission as ``builds.<name>`` says."""
         spec = self.assignment.builds[name]
         options: dict[str, Any] = {"of": spec.of, "flags": [*spec.flags, *self.extra_flags]}
-        options.update(compiler=self.compiler, files=self.assignment.submission.files)
+        options.update(compiler=spec.compiler or self.compiler, files=self.assignment.submission.files)
         return self._build(self._fresh(f"build-{name}"), options, [self.stage], dict(spec.environment))
 
     def support(self, name: str, own: Sequence[str]) -> Path:

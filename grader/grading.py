@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from grader import __version__, advice, inference, places, redact
 from grader.assignment import Assignment, Check, Row
@@ -24,6 +25,7 @@ from grader.judge import Explained, Judge, Judged
 from grader.layout import compile_drivers
 from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo
 from grader.sandbox import Sandbox
+from grader.sanitize import Watch
 from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
@@ -62,6 +64,7 @@ class Options:
         compiler: the compiler; none: the first of gcc, clang, cc that is there.
         flags: appended to the flags of the submission's builds.
         second_look: whether to build as the Makefile does too, for advice.
+        sanitize: whether the sanitizers look at what passes too.
         training: whether to make the checks that train for real.
         replaced: cases that stand in for a check's own, e.g. the real 124M files.
         probe_options: options handed to a check's probe, and files it may read on top.
@@ -78,6 +81,7 @@ class Options:
     flags: Sequence[str] = ()
     second_look: bool = True
     training: bool = True
+    sanitize: bool = False
     replaced: Mapping[str, FixtureCase] = field(default_factory=dict)
     probe_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     changed_checks: Mapping[str, Check] = field(default_factory=dict)
@@ -325,8 +329,13 @@ class Run:
         self._notes(built)
         self._probe_all(built)
         inference.infer(self, built)
-        if second is not None:
-            self.grading.advice += advice.second_look(self, second.result())
+        watch = Watch(self, self.assignment.sanitizers) if self.assignment.sanitizers else None
+        if watch is not None:
+            watch.start()
+        notes = advice.second_look(self, second.result()) if second is not None else []
+        self.grading.advice += notes
+        if watch is not None:
+            self.grading.advice += watch.notes([note.check for note in notes])
 
     def _supports_needed(self) -> list[str]:
         return list(dict.fromkeys(s for check in self.grading.checks.values() for s in check.support))
@@ -393,22 +402,35 @@ class Run:
     def probe(self, name: str, check: Check, built: Built, own: Sequence[str] = (), timed: bool = True) -> Judged:
         """Runs and judges one check; ``own`` operators are left to the student where ours are interposed."""
         cases = self.grading.cases(name)
-        for case in cases:
-            case.check_inputs()
-        inputs = [CaseInput(case.id, case.entry.params, case.inputs_path) for case in cases]
-        supports = {
-            s: self.engine.support(s, own) if own or s not in self.supports else self.supports[s] for s in check.support
-        }
-        files = {option: str(ROOT / path) for option, path in check.files.items()}
-        options = {**files, **self.grading.options.probe_options.get(name, {})}
-        readable = [Path(path) for path in options.values()]
-        follow = self.grading.options.follow.get(name)
 
         def run() -> Probed:
-            return self.engine.probe(name, check, built, inputs, supports, options, readable, follow)
+            return self.probed(name, check, built, own)
 
         around = self.grading.options.around
         probed = around(Probing(name, check, cases, own), run) if around else run()
         if timed:
             self.grading.timing[name] = probed.seconds
         return self.grading.judge.check(name, check, cases, probed, inference.left_to_the_student(built))
+
+    def probed(
+        self,
+        name: str,
+        check: Check,
+        built: Built,
+        own: Sequence[str] = (),
+        support: Mapping[str, str] = MappingProxyType({}),
+    ) -> Probed:
+        """Runs one check, for whoever wants to look at what comes of it; ``support``: builds in place of others."""
+        cases = self.grading.cases(name)
+        for case in cases:
+            case.check_inputs()
+        inputs = [CaseInput(case.id, case.entry.params, case.inputs_path) for case in cases]
+        supports = {s: self._support(support.get(s, s), own) for s in check.support}
+        files = {option: str(ROOT / path) for option, path in check.files.items()}
+        options = {**files, **self.grading.options.probe_options.get(name, {})}
+        readable = [Path(path) for path in options.values()]
+        follow = self.grading.options.follow.get(name)
+        return self.engine.probe(name, check, built, inputs, supports, options, readable, follow)
+
+    def _support(self, name: str, own: Sequence[str]) -> Path:
+        return self.engine.support(name, own) if own or name not in self.supports else self.supports[name]

@@ -50,6 +50,7 @@ class Judged:
     faults: dict[str, Callable[[], Mapping[str, Mapping[str, Array]]]] = field(default_factory=dict)
     advice: list[str] = field(default_factory=list)
     explained: Explained = field(default_factory=Explained)
+    found: list[Explanation] = field(default_factory=list)  # by what has watched the code as it ran
 
     def compared(self, tensors: Sequence[str]) -> list[Comparison]:
         """The comparisons of these tensors alone."""
@@ -221,7 +222,7 @@ class Judge:
             output=judged.output,
             visibility=check.visibility,
             series=pictures.curves(check, judged) if self.values else [],
-            explanations=list(judged.explained.explanations),
+            explanations=[*judged.found, *judged.explained.explanations],
             call_steps=list(judged.explained.call_steps),
             calls_case=judged.explained.calls_case,
         )

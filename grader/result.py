@@ -19,7 +19,7 @@ GRAVITY: tuple[Verdict, ...] = ("pass", "hidden", "not_implemented", "fail", "ti
 
 # fault: it equals a known mistake's tensors. pattern: what its values have to do with the right ones. place: where it
 # is wrong. crash: in which cases the code does not end well. calls: the calls made are not the right ones.
-ExplanationKind = Literal["fault", "pattern", "place", "crash", "calls"]
+ExplanationKind = Literal["fault", "pattern", "place", "crash", "calls", "memory", "race"]
 # moved: made, and right, at another place. changed: with other arguments.
 StepKind = Literal["same", "changed", "missing", "extra", "moved"]
 

@@ -32,14 +32,36 @@ def _probes() -> dict[str, Callable[[Job, dict[str, Any]], dict[str, Any]]]:
 def main(argv: list[str]) -> int:
     """Does one job; each case's status is a line of ``status.jsonl``."""
     job = load_job(argv)
-    apply_limits(job.limits)
     if job.step == "build":
+        apply_limits(job.limits)
         from assignments.A2.native.build import build_operators, build_submission  # probes do without
 
         print(STARTED, flush=True)
         (build_operators if job.options.get("of") == "reference" else build_submission)(job)
         return 0
+    if tool := _sanitizer(job):
+        return _under(tool, job)
+    apply_limits(job.limits)
     probe_cases(job, _probes()[job.probe])
+    return 0
+
+
+def _sanitizer(job: Job) -> str:
+    """The sanitizer that the job's build was made for; empty: none."""
+    if not os.path.exists(os.path.join(job.build, "runtime.json")):
+        return ""
+    from assignments.A2.native import sanitizers  # ordinary probes do without
+
+    return sanitizers.sanitizer_of(job)
+
+
+def _under(tool: str, job: Job) -> int:
+    """Probes a build with a sanitizer; what that reports is handed back with each case's status."""
+    from assignments.A2.native import races, sanitizers
+
+    sanitizers.enter(job)
+    sanitizers.apply_limits_beside(job.limits, tool)
+    probe_cases(job, sanitizers.reporting(races.probe_races if tool == "thread" else _probes()[job.probe]))
     return 0
 
 

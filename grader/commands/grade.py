@@ -63,6 +63,8 @@ def _flags(text: str) -> list[str]:
 
 
 def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[str], progress: Progress) -> Options:
+    if arguments.sanitize and assignment.sanitizers is None:
+        raise UsageError(f"--sanitize: {assignment.id} has no sanitizers")
     options = Options(
         rows=rows,
         compiler=arguments.cc,
@@ -71,6 +73,7 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
         unseen=arguments.audience == "staff",
         after_due=arguments.after_due,
         explain=arguments.explain,
+        sanitize=arguments.sanitize,
     )
     options = with_training(assignment, options, not arguments.no_training, arguments.full, progress)
     if arguments.checkpoint is None and arguments.state is None:

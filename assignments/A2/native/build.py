@@ -15,12 +15,14 @@ import sys
 from dataclasses import dataclass, field
 from typing import IO
 
+from assignments.A2.native import sanitizers
 from assignments.A2.native.names import LIBRARY, OPERATORS, SIGNATURES
 from assignments.common.probe_io import Job, write_json
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHIM = os.path.join(HERE, "shim.c")
 CRASH = os.path.join(HERE, "crash.c")  # apart: the student's file may ask the headers for strict POSIX
+RACES = os.path.join(HERE, "races.c")
 INTERPOSE = os.path.join(HERE, "interpose.c")
 SOURCE = "train_gpt2.c"
 
@@ -174,25 +176,31 @@ def _explain(part: str, text: str, source: str) -> str:
     return f"it is declared otherwise than the interface says: {text}"
 
 
+def _linked(job: Job, build: Build) -> tuple[list[str], str]:
+    """How the shim is linked, and into which file: a library, or the program that ThreadSanitizer needs."""
+    tool = sanitizers.tool_of(build.flags)
+    more, library = sanitizers.linking(build.compiler, build.flags)
+    if tool:
+        archer = sanitizers.archer() if tool == "thread" else ""
+        sanitizers.keep_runtime(job, tool=tool, library=library, archer=archer)
+        build.messages = "" if library or archer else f"error: {build.compiler} has no runtime for it"
+    if tool == "thread":
+        return ["-rdynamic", "-ldl", "-Dmain=tg_students_main", RACES], sanitizers.HOST
+    return [*INTERPOSABLE, *more, "-shared", "-fPIC", "-fsemantic-interposition"], LIBRARY
+
+
 def _build_library(job: Job, build: Build, source: str) -> None:
     with open(SHIM, encoding="utf-8") as file:
         parts = parts_by_line(file.read())
     path = os.path.join(job.build, SOURCE)
-    base = [
-        *INTERPOSABLE,
-        "-shared",
-        "-fPIC",
-        "-fsemantic-interposition",
-        "-DTESTING",
-        f"-I{job.stage}",
-        f'-DTG_SUBMISSION="{path}"',
-        SHIM,
-        CRASH,
-    ]
+    linked, output = _linked(job, build)
+    if build.messages:
+        return
+    base = [*linked, "-DTESTING", f"-I{job.stage}", f'-DTG_SUBMISSION="{path}"', SHIM, CRASH]
     without: dict[str, str] = {}
     for _ in range(4):  # leaving a part out may uncover another; more rounds than that do not help
         flags = [f"-DTG_WITHOUT_{part}" for part in without]
-        build.ok = _compile(build, base + flags, os.path.join(job.build, LIBRARY))
+        build.ok = _compile(build, base + flags, os.path.join(job.build, output))
         new = failing_parts(build.messages, parts)
         if build.ok or not set(new) - set(without):
             break
@@ -201,7 +209,7 @@ def _build_library(job: Job, build: Build, source: str) -> None:
         build.unavailable.setdefault(part, _explain(part, text, source))
     if not build.ok:
         _look_at_the_file_alone(build, path, job)
-    if build.ok:
+    if build.ok and output == LIBRARY:
         build.fixed = _not_replaceable(os.path.join(job.build, LIBRARY), build)
     build.missing = [part for part in without if part in FUNCTIONS and not is_defined(part, source)]
 
@@ -252,6 +260,7 @@ def build_operators(job: Job) -> None:
     """Builds our operators, without those that the job's ``own`` leaves to the student."""
     build = Build(compiler=job.options["compiler"], flags=list(job.options["flags"]))
     arguments = [f"-DTG_OWN_{name}" for name in job.options.get("own", [])]
+    arguments += sanitizers.linking(build.compiler, build.flags)[0]
     arguments += ["-shared", "-fPIC", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections"]
     arguments += [f"-I{job.stage}", f'-DTG_REFERENCE="{job.options["source"]}"', INTERPOSE]
     if shutil.which("ld.bfd") or shutil.which("ld.lld"):  # Apple's linker spells it otherwise

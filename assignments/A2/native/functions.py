@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from assignments.A2.native.buffers import Fault, GuardedBuffer
+from assignments.A2.native.buffers import Fault, GuardedBuffer, marked
 from assignments.A2.native.library import load, undefined_called
 from assignments.A2.native.names import SIGNATURES
 from assignments.common.probe_io import (
@@ -40,7 +40,9 @@ class FunctionProbe:
         addresses = [self.buffers[n].address if n in self.buffers else None for n in self.signature.pointers]
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
         sizes = [self.case["params"][name] for name in self.signature.sizes]
-        getattr(library, f"tg_probe_{self.job.function}")(pointers, (ctypes.c_int * len(sizes))(*sizes))
+        report.send(regions=[buffer.region for buffer in self.buffers.values()])
+        with marked(list(self.buffers.values())):
+            getattr(library, f"tg_probe_{self.job.function}")(pointers, (ctypes.c_int * len(sizes))(*sizes))
         self._hand_back(report, bool(library.tg_faults_are_reported()))
 
     def _hand_back(self, report: Report, watched: bool) -> None:

@@ -7,7 +7,7 @@ import math
 import os
 from typing import Any
 
-from assignments.A2.native.buffers import Fault, GuardedBuffer, Region
+from assignments.A2.native.buffers import Fault, GuardedBuffer, Region, marked
 from assignments.A2.native.calls import named_calls
 from assignments.A2.native.library import undefined_called
 from assignments.A2.native.model import (
@@ -36,7 +36,7 @@ PREFILL = b"\x00\x00\x80?"  # 1.0f: what the gradient buffers hold before they a
 
 def _status(ending: Ending) -> dict[str, Any]:
     merged = ending.merged()
-    regions = [Region(*region) for region in merged.pop("regions", [])]
+    regions = [Region(*region) for region in merged.get("regions", [])]
     status = {**merged, "status": ending.status, "code": ending.code}
     fault = Fault.from_report(merged)
     if fault is not None:
@@ -68,7 +68,8 @@ def probe_zero_grad(job: Job, case: dict[str, Any]) -> dict[str, Any]:
         model.forward()
         buffers = [_prefilled(model, name, group) for name, group in ZEROED.items()]
         report.send(stage="gpt2_zero_grad", regions=[buffer.region for buffer in buffers])
-        model.zero_grad()
+        with marked(buffers):
+            model.zero_grad()
         report.send(untouched=not any(b.changed() for b in buffers))
         write_tensors(case["out"], {b.name: _head(b, model.count(ZEROED[b.name])) for b in buffers})
 
@@ -173,13 +174,15 @@ def probe_update(job: Job, case: dict[str, Any]) -> dict[str, Any]:
         count = model.count(GRADIENTS)
         grads = bytes(model.tensors["grads"].data)
         steps = len(grads) // (4 * count)
-        buffer = ctypes.create_string_buffer(4 * count)
-        _set_gradients(model, GRADIENTS, ctypes.addressof(buffer))
+        own = model.own_count(GRADIENTS)
+        buffer = GuardedBuffer("grads", Tensor("F32", [own], bytes(4 * own)))
+        _set_gradients(model, GRADIENTS, buffer.address)
         kept: dict[str, list[bytes]] = {"params": [], "m": [], "v": []}
-        report.send(stage="gpt2_update")
+        report.send(stage="gpt2_update", regions=[buffer.region])
         for step in range(steps):
-            ctypes.memmove(buffer, grads[4 * count * step : 4 * count * (step + 1)], 4 * count)
-            model.update(step + 1)
+            ctypes.memmove(buffer.address, grads[4 * count * step : 4 * count * (step + 1)], 4 * count)
+            with marked([buffer]):
+                model.update(step + 1)
             _keep(model, kept, count)
         untouched = all(piece == bytes(model.tensors["params"].data) for piece in kept["params"])
         report.send(untouched=untouched and not kept["m"] and not kept["v"])
