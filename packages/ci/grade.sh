@@ -8,5 +8,5 @@ shift 3
 mkdir -p "$reports"
 [ -z "${GITHUB_ACTIONS:-}" ] || set -- --report github=- "$@"
 exec sh "$here/../../grade" "$assignment" "$folder" --quiet \
-    --report "json=$reports/result.json" \
+    --report "html=$reports/report.html" --report "json=$reports/result.json" \
     --report "junit=$reports/junit.xml" --report "badge=$reports/badge.svg" "$@"

@@ -79,7 +79,7 @@ def test_a_push_is_graded_and_shown_at_the_lines_of_the_code(student: Path, grad
     assert job.failed
     assert job.outputs == {"graded": "true", "score": "0"}
     assert f"| `{ROW}` | 0/10 | ❌ fail |" in job.summary
-    assert job.artifacts == {"tensorgrade-A2": ["badge.svg", "junit.xml", "result.json"]}
+    assert job.artifacts == {"tensorgrade-A2": ["badge.svg", "junit.xml", "report.html", "result.json"]}
     assert "Traceback" not in job.log
 
 
