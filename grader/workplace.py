@@ -70,6 +70,9 @@ def sweep(place: Path) -> None:
 def _is_abandoned(folder: Path) -> bool:
     try:
         status = folder.lstat()
+    except OSError:  # another grader has removed it
+        return False
+    try:
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
             return False
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
