@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from grader.known.entries import load
-from grader.known.python import FILES, HERE, Mistake, Right, Variant
+from grader.known.python import FILES, HERE, Mistake, Patch, Right, Variant
 
-__all__ = ["FILES", "HERE", "Mistake", "Right", "Variant", "load"]
+__all__ = ["FILES", "HERE", "Mistake", "Patch", "Right", "Variant", "load"]
