@@ -288,7 +288,12 @@ class Grading:
             fixtures=FixtureInfo(
                 set=self.fixtures.manifest.set, seed=self.fixtures.manifest.seed, digest=self.fixtures.digest
             ),
-            submission=SubmissionInfo(origin=self.taken.origin, hashes=self.taken.hashes, ignored=self.taken.ignored),
+            submission=SubmissionInfo(
+                origin=self.taken.origin,
+                hashes=self.taken.hashes,
+                ignored=self.taken.ignored,
+                refused=self.taken.refused,
+            ),
             build=build,
             problems=self.problems,
             rows=rows,

@@ -183,6 +183,9 @@ class SubmissionInfo(Record):
     origin: str
     hashes: dict[str, str]
     ignored: list[str]
+    refused: list[str] = Field(
+        default=[], description="what of an archive was not taken as it stands, with the reasons"
+    )
 
 
 class FixtureInfo(Record):

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import lzma
 import os
 import stat
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from grader import archives
+from grader.archives import MOST_ENTRIES, Archive, BrokenArchiveError, Reader, RefusedError
 from grader.assignment import Submission as Rules
 from grader.errors import UsageError
 from grader.fixtures import sha256
 
-MOST_ENTRIES = 20_000  # a clone of the course's repository has some hundred
-MOST_UNPACKED = 1 << 30  # bytes of all members of a tar: finding the next one means unpacking the last
 DEEPEST = 6  # a folder in a folder in a folder, and a little more
 MOST_NAMED = 3  # files named in a message
+MOST_REFUSED = 20  # members of an archive that are listed as refused
 NOT_LOOKED_AT = {".git", "__MACOSX", ".venv", "node_modules", "__pycache__"}
 
 
@@ -34,6 +31,7 @@ class Taken:
         ignored: files that were brought and changed, though the assignment provides its own.
         problems: why it cannot be graded; empty if it can.
         paths: where each file that counts lay in the submission.
+        refused: members of an archive that were not looked at as they stand, each with the reason.
     """
 
     origin: str
@@ -42,34 +40,12 @@ class Taken:
     ignored: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     paths: dict[str, str] = field(default_factory=dict)
-
-
-Reader = Callable[[str, int], bytes]
-
-
-class _Refused(Exception):
-    """A file that will not be read; the message says why."""
-
-
-BROKEN_ZIP = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, RuntimeError, NotImplementedError, EOFError)
-BROKEN_TAR = (tarfile.TarError, zlib.error, lzma.LZMAError, OSError, EOFError)
+    refused: list[str] = field(default_factory=list)
 
 
 def shown(name: Path | str) -> str:
     """A file's name as text that can be written: bytes that are not UTF-8 are escaped."""
     return str(name).encode("utf-8", "backslashreplace").decode()
-
-
-def _is_tar(path: Path) -> bool:
-    try:
-        return tarfile.is_tarfile(path)
-    except BROKEN_TAR:  # compressed, and cut short
-        return True
-
-
-def _begins_as_zip(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 
 
 def take(path: Path, rules: Rules, ours: Path) -> Taken:
@@ -88,13 +64,29 @@ def take(path: Path, rules: Rules, ours: Path) -> Taken:
         return _collect(path, rules, ours, _walk(path), _folder_reader(path))
     if path.name in {PurePosixPath(name).name for name in rules.files}:
         return _single_file(path, rules, ours)
-    if zipfile.is_zipfile(path):
-        return _take_zip(path, rules, ours)
-    if _is_tar(path):
-        return _take_tar(path, rules, ours)
-    if _begins_as_zip(path):
-        return _broken(path, ValueError("the zip is damaged, or cut short"))
-    raise UsageError(f"{path} is neither a folder, nor a zip or tar, nor {' or '.join(rules.files)}")
+    return _take_archive(path, rules, ours)
+
+
+def _take_archive(path: Path, rules: Rules, ours: Path) -> Taken:
+    try:
+        with archives.opened(path) as archive:
+            if archive is None:
+                wanted = " or ".join(rules.files)
+                raise UsageError(f"{shown(path)} is neither a folder, nor a zip or tar, nor {wanted}")
+            taken = _collect(path, rules, ours, archive.names, archive.read)
+            taken.refused = _refused_of(archive)
+            return taken
+    except BrokenArchiveError as error:
+        return Taken(shown(path), problems=[f"{shown(path.name)} cannot be unpacked: {shown(str(error))}"])
+    except OSError as error:
+        raise UsageError(f"{shown(path)} cannot be read: {error.strerror}") from error
+
+
+def _refused_of(archive: Archive) -> list[str]:
+    """The members that were refused, each with the reason; the first ones, of many."""
+    told = [shown(f"{name} {reason}") for name, reason in archive.refused.items()]
+    more = len(told) - MOST_REFUSED
+    return told if more <= 0 else [*told[:MOST_REFUSED], f"and {more} more"]
 
 
 def _walk(root: Path) -> Iterable[str]:
@@ -111,11 +103,11 @@ def _folder_reader(root: Path) -> Reader:
             descriptor = os.open(root / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError as error:
             if (root / name).is_symlink():
-                raise _Refused("is a link; hand in the file itself") from error
-            raise _Refused(f"cannot be read: {error.strerror}") from error
+                raise RefusedError("is a link; hand in the file itself") from error
+            raise RefusedError(f"cannot be read: {error.strerror}") from error
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise _Refused("is not a regular file")
+                raise RefusedError("is not a regular file")
             return file.read(limit + 1)
 
     return read
@@ -127,52 +119,6 @@ def _single_file(path: Path, rules: Rules, ours: Path) -> Taken:
     taken = _collect(path, rules, ours, [wanted], lambda _, limit: _folder_reader(folder)(path.name, limit))
     taken.paths[wanted] = shown(path.name)
     return taken
-
-
-def _take_zip(path: Path, rules: Rules, ours: Path) -> Taken:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            listed = [info for info in archive.infolist()[: MOST_ENTRIES + 1] if not info.is_dir()]
-            # some tools of Windows write backslashes
-            members = {info.filename.replace("\\", "/"): info for info in listed}
-
-            def read(name: str, limit: int) -> bytes:
-                if stat.S_ISLNK(members[name].external_attr >> 16):
-                    raise _Refused("is a link; hand in the file itself")
-                with archive.open(members[name]) as file:
-                    return file.read(limit + 1)
-
-            return _collect(path, rules, ours, members, read)
-    except BROKEN_ZIP as error:
-        return _broken(path, error)
-
-
-def _take_tar(path: Path, rules: Rules, ours: Path) -> Taken:
-    try:
-        with tarfile.open(path) as archive:
-            members: dict[str, tarfile.TarInfo] = {}
-            unpacked = 0
-            for count, member in enumerate(archive):
-                if count > MOST_ENTRIES:
-                    break
-                if (unpacked := unpacked + member.size) > MOST_UNPACKED:
-                    return _broken(path, ValueError(f"it holds more than {MOST_UNPACKED >> 20} MiB"))
-                if not member.isdir():
-                    members[member.name.removeprefix("./")] = member
-
-            def read(name: str, limit: int) -> bytes:
-                file = archive.extractfile(members[name]) if members[name].isreg() else None
-                if file is None:
-                    raise _Refused("is not a regular file; hand in the file itself")
-                return file.read(limit + 1)
-
-            return _collect(path, rules, ours, members, read)
-    except BROKEN_TAR as error:
-        return _broken(path, error)
-
-
-def _broken(path: Path, error: Exception) -> Taken:
-    return Taken(shown(path), problems=[f"{shown(path.name)} cannot be unpacked: {shown(str(error))}"])
 
 
 def _prefixes(names: list[str], wanted: str) -> list[str]:
@@ -230,7 +176,7 @@ def _is_own(rules: Rules, ours: Path, name: str, read: Reader) -> bool:
     """Whether a file that the assignment provides was brought in another version."""
     try:
         return not ours.is_file() or read(name, rules.max_file_kb << 10) != ours.read_bytes()
-    except _Refused:
+    except RefusedError:
         return True
 
 
@@ -278,7 +224,7 @@ def _take_file(taken: Taken, rules: Rules, lies: str, wanted: str, names: list[s
     limit = rules.max_file_kb << 10
     try:
         blob = read(lies, limit)
-    except _Refused as error:
+    except RefusedError as error:
         taken.problems.append(f"{wanted} {error}")
         return
     if len(blob) > limit:

@@ -82,6 +82,7 @@ def remarks(result: Result, most: int = MOST_OF_REMARKS) -> str:
     if result.submission.ignored:
         names = ", ".join(one_line(name) for name in result.submission.ignored)
         lines.append(f"changed, but not used, since the assignment provides its own: {names}")
+    lines += [f"not taken as it stands: {one_line(text)}" for text in result.submission.refused]
     lines += [f"advice ({note.check}, no points): {one_line(note.text)}" for note in result.advice]
     return clip("\n".join(lines), most)
 

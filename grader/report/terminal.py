@@ -119,6 +119,8 @@ def _remarks(result: Result, console: Console) -> None:
     if result.submission.ignored:
         names = ", ".join(result.submission.ignored)
         console.print(Text(f"\nchanged, but not used: the assignment provides its own {printable(names)}", style="dim"))
+    for text in result.submission.refused:
+        console.print(Text(f"not taken as it stands: {printable(text)}", style="dim"), soft_wrap=True)
     for note in result.advice:
         console.print(Text(f"advice ({note.check}, no points): {printable(note.text)}", style="cyan"), soft_wrap=True)
 

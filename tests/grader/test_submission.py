@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import bz2
+import functools
+import gzip
 import io
+import lzma
 import os
 import tarfile
+import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from grader.archives import MOST_ENTRIES
+from grader.archives.tarred import MOST_UNPACKED, RATIO_FROM
 from grader.assignment import Submission as Rules
-from grader.errors import UsageError
+from grader.errors import InfrastructureError, UsageError
 from grader.fixtures import sha256
-from grader.submission import MOST_ENTRIES, MOST_UNPACKED, Taken, take
+from grader.submission import Taken, take
 
 CODE = b"int main(void) { return 0; }\n"
 RULES = Rules.model_validate(
@@ -25,6 +33,7 @@ RULES = Rules.model_validate(
 )
 TWO = RULES.model_copy(update={"files": ["minitorch/autodiff.py", "project/run_sentiment.py"]})
 TarMode = Literal["w", "w:gz", "w:bz2", "w:xz"]
+BOMB = "it unpacks to more than 200 times its size"
 
 
 @pytest.fixture
@@ -83,6 +92,19 @@ def test_a_file_is_found_in_its_folder(kind: str, place: str, tmp_path: Path, ou
     assert taken.problems == []
     assert taken.files == {"train_gpt2.c": CODE}
     assert taken.hashes == {"train_gpt2.c": sha256(CODE)}
+
+
+def zstd_of(path: Path, blob: bytes) -> Path:
+    path.write_bytes(zstandard.ZstdCompressor().compress(blob))
+    return path
+
+
+def test_a_tar_packed_with_zstd(tmp_path: Path, ours: Path) -> None:
+    plain = tar_of(tmp_path / "a.tar", {"hw/train_gpt2.c": CODE}).read_bytes()
+    assert take(zstd_of(tmp_path / "a.tar.zst", plain), RULES, ours).files == {"train_gpt2.c": CODE}
+    cut = zstd_of(tmp_path / "cut.tar.zst", plain).read_bytes()[:-9]
+    (tmp_path / "cut.tar.zst").write_bytes(cut)
+    refused(take(tmp_path / "cut.tar.zst", RULES, ours), "cut.tar.zst cannot be unpacked")
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz", "w:bz2", "w:xz"])
@@ -223,7 +245,43 @@ def test_members_that_leave_the_archive_are_not_taken(kind: str, name: str, tmp_
 @pytest.mark.parametrize("kind", ["zip", "tar"])
 def test_a_good_member_beside_a_bad_one(kind: str, tmp_path: Path, ours: Path) -> None:
     path = pack(kind, tmp_path, {"../train_gpt2.c": b"evil\n", "hw/train_gpt2.c": CODE})
-    assert take(path, RULES, ours).files == {"train_gpt2.c": CODE}
+    taken = take(path, RULES, ours)
+    assert taken.files == {"train_gpt2.c": CODE}
+    assert taken.refused == ["../train_gpt2.c leads out of the archive"]
+
+
+@pytest.mark.parametrize("name", ["/etc/x", "..", "a/../../x", "C:\\x", "c:/x"])
+def test_what_leads_out_of_an_archive_is_listed(name: str, tmp_path: Path, ours: Path) -> None:
+    taken = take(zip_of(tmp_path / "a.zip", {name: b"", "train_gpt2.c": CODE}), RULES, ours)
+    assert taken.refused == [f"{name.replace(chr(92), '/')} leads out of the archive"]
+
+
+def test_a_long_list_of_what_was_refused_is_cut(tmp_path: Path, ours: Path) -> None:
+    bad = {f"../{n}": b"" for n in range(50)}
+    taken = take(zip_of(tmp_path / "a.zip", {**bad, "train_gpt2.c": CODE}), RULES, ours)
+    assert (len(taken.refused), taken.refused[-1]) == (21, "and 30 more")
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_of_two_members_with_one_name_the_last_counts(tmp_path: Path, ours: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("train_gpt2.c", b"evil\n")
+        archive.writestr("./train_gpt2.c", CODE)
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for blob in (b"evil\n", CODE):
+            member = tarfile.TarInfo("train_gpt2.c")
+            member.size = len(blob)
+            tar.addfile(member, io.BytesIO(blob))
+    for name in ("a.zip", "a.tar"):
+        taken = take(tmp_path / name, RULES, ours)
+        assert taken.files == {"train_gpt2.c": CODE}
+        assert taken.refused == ["train_gpt2.c is in it more than once; the last one counts"]
+
+
+def test_what_systems_leave_beside_the_folder_does_no_harm(tmp_path: Path, ours: Path) -> None:
+    files = {"hw/train_gpt2.c": CODE, "__MACOSX/hw/._train_gpt2.c": b"x", ".DS_Store": b"x", "hw/Thumbs.db": b"x"}
+    taken = take(zip_of(tmp_path / "a.zip", files), RULES, ours)
+    assert (taken.files, taken.problems, taken.refused) == ({"train_gpt2.c": CODE}, [], [])
 
 
 def test_an_encrypted_zip(tmp_path: Path, ours: Path) -> None:
@@ -231,7 +289,7 @@ def test_an_encrypted_zip(tmp_path: Path, ours: Path) -> None:
     for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):  # bit 0 of the flags: encrypted
         blob[blob.index(signature) + offset] |= 1
     (tmp_path / "a.zip").write_bytes(blob)
-    refused(take(tmp_path / "a.zip", RULES, ours), "cannot be unpacked")
+    refused(take(tmp_path / "a.zip", RULES, ours), "train_gpt2.c is encrypted; hand it in without a password")
 
 
 @pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -256,7 +314,7 @@ def test_a_truncated_tar(mode: TarMode, tmp_path: Path, ours: Path) -> None:
     refused(take(path, RULES, ours), "a.tar cannot be unpacked")
 
 
-ARCHIVES = st.sampled_from(["zip-8", "zip-14", "tar-w", "tar-w:gz", "tar-w:xz"])
+ARCHIVES = st.sampled_from(["zip-8", "zip-14", "tar-w", "tar-w:gz", "tar-w:xz", "zst-"])
 
 
 @given(ARCHIVES, st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), max_size=3), st.floats(0, 1))
@@ -267,6 +325,8 @@ def test_a_mutated_archive_is_taken_or_refused(
     name, _, how = kind.partition("-")
     if name == "zip":
         zip_of(path, {"a/train_gpt2.c": CODE}, int(how))
+    elif name == "zst":
+        zstd_of(path, tar_of(path, {"a/train_gpt2.c": CODE}).read_bytes())
     else:
         tar_of(path, {"a/train_gpt2.c": CODE}, "w:gz" if how == "w:gz" else "w:xz" if how == "w:xz" else "w")
     blob = bytearray(path.read_bytes())
@@ -294,6 +354,47 @@ def test_a_tar_that_unpacks_to_far_too_much(mode: TarMode, tmp_path: Path, ours:
         member.size = MOST_UNPACKED + 1
         archive.addfile(member)
     refused(take(tmp_path / "a.tar", RULES, ours), "it holds more than 1024 MiB")
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+def test_a_tar_that_unpacks_to_many_times_its_size(kind: str, tmp_path: Path, ours: Path) -> None:
+    """Without a header that tells: zeros are a tar's end."""
+    packers: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+    pack_up = packers.get(kind, zstandard.ZstdCompressor().compress)
+    (tmp_path / "a").write_bytes(pack_up(bytes(RATIO_FROM + (2 << 20))))
+    refused(take(tmp_path / "a", RULES, ours), BOMB)
+
+
+def test_a_header_that_asks_for_far_too_much(tmp_path: Path, ours: Path) -> None:
+    long_name = tarfile.TarInfo("././@LongLink")
+    long_name.type, long_name.size = tarfile.GNUTYPE_LONGNAME, 1 << 33
+    (tmp_path / "a.tar").write_bytes(long_name.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
+    refused(take(tmp_path / "a.tar", RULES, ours), "a header in it is larger than can be right")
+
+
+def test_a_zip_whose_list_is_too_long_to_be_read(tmp_path: Path, ours: Path) -> None:
+    blob = bytearray(zip_of(tmp_path / "a.zip", {"train_gpt2.c": CODE}).read_bytes())
+    place = blob.rindex(b"PK\x05\x06") + 12
+    blob[place : place + 4] = (1 << 30).to_bytes(4, "little")
+    (tmp_path / "a.zip").write_bytes(blob)
+    refused(take(tmp_path / "a.zip", RULES, ours), f"it holds more than {MOST_ENTRIES} files")
+
+
+def test_no_room_to_unpack_is_no_fault_of_the_submission(
+    tmp_path: Path, ours: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tar_of(tmp_path / "a.tar.gz", {"train_gpt2.c": CODE}, "w:gz")
+    full = Path("/dev/full")
+    monkeypatch.setattr(tempfile, "TemporaryFile", functools.partial(full.open, "wb", 0))
+    with pytest.raises(InfrastructureError, match="there is no room to unpack a submission: No space left"):
+        take(path, RULES, ours)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to root")
+def test_an_archive_that_cannot_be_read(tmp_path: Path, ours: Path) -> None:
+    zip_of(tmp_path / "a.zip", {"train_gpt2.c": CODE}).chmod(0)
+    with pytest.raises(UsageError, match="cannot be read: Permission denied"):
+        take(tmp_path / "a.zip", RULES, ours)
 
 
 def test_a_zip_bomb_is_read_no_further_than_needed(tmp_path: Path, ours: Path) -> None:

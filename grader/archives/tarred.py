@@ -1,0 +1,142 @@
+"""Tars, plain or compressed. A compressed one is unpacked into a file that bears no name, within bounds."""
+
+from __future__ import annotations
+
+import bz2
+import contextlib
+import gzip
+import lzma
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import IO, Protocol
+
+import zstandard
+
+from grader.archives.archive import MOST_ENTRIES, Archive, BrokenArchiveError
+from grader.errors import InfrastructureError
+
+MOST_UNPACKED = 1 << 30  # bytes: finding the next member means unpacking the last
+MOST_RATIO, RATIO_FROM = 200, 64 << 20  # bytes out for a byte in, beyond so many: text has some ten
+MOST_AT_ONCE = 16 << 20  # bytes that a header may have read, e.g. as a member's long name
+MOST_WINDOW = 1 << 27  # bytes that unpacking may keep in mind
+PIECE = 1 << 20
+
+
+class Unpacking(Protocol):
+    """What gives an archive's plain form, piece by piece."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most so many bytes; none at the end."""
+        ...
+
+
+class _Careful:
+    """A file that refuses to be read in pieces as large as a forged header may ask for."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self.seek, self.tell = file.seek, file.tell
+
+    def read(self, size: int = -1) -> bytes:
+        """Reads so many bytes."""
+        if not 0 <= size <= MOST_AT_ONCE:
+            raise BrokenArchiveError("a header in it is larger than can be right")
+        return self.file.read(size)
+
+
+def members_of_tar(stack: contextlib.ExitStack, file: IO[bytes], head: bytes) -> Archive | None:
+    """What a tar holds, plain or compressed; None: it is none. It stays open as long as ``stack``.
+
+    Raises:
+        BrokenArchiveError: it is damaged, or holds too much.
+        InfrastructureError: there is no room to unpack it.
+    """
+    opener = next((make for magic, make in COMPRESSED.items() if head.startswith(magic)), None)
+    if opener is not None:
+        file = stack.enter_context(_unpacked(file, opener))
+    try:
+        tar = stack.enter_context(tarfile.TarFile(fileobj=_Careful(file)))  # type: ignore[arg-type]
+    except tarfile.ReadError:
+        if opener is None:
+            return None
+        raise
+    return _members_of_tar(tar)
+
+
+def _members_of_tar(unpacked: tarfile.TarFile) -> Archive:
+    found, total = Archive(), 0
+    for count, member in enumerate(unpacked):
+        if count > MOST_ENTRIES:
+            break
+        if (total := total + member.size) > MOST_UNPACKED:
+            raise BrokenArchiveError(f"it holds more than {MOST_UNPACKED >> 20} MiB")
+        if not member.isdir():
+            barred = "" if member.isreg() else "is not a regular file; hand in the file itself"
+            found.add(member.name, lambda member=member: unpacked.extractfile(member), barred)  # type: ignore[misc]
+    return found
+
+
+@contextlib.contextmanager
+def _unpacked(packed: IO[bytes], opener: Callable[[IO[bytes]], Unpacking]) -> Iterator[IO[bytes]]:
+    """The plain form, in a file that bears no name."""
+    size = packed.seek(0, 2)
+    packed.seek(0)
+    try:
+        plain = tempfile.TemporaryFile()  # noqa: SIM115
+    except OSError as error:
+        raise _no_room(error) from error
+    with plain:
+        for piece in _pieces(opener(packed), size):
+            try:
+                plain.write(piece)
+            except OSError as error:
+                raise _no_room(error) from error
+        plain.seek(0)
+        yield plain
+
+
+def _no_room(error: OSError) -> InfrastructureError:
+    return InfrastructureError(f"there is no room to unpack a submission: {error.strerror}")
+
+
+def _pieces(unpacking: Unpacking, size: int) -> Iterator[bytes]:
+    """What an archive of so many bytes unpacks to, within bounds."""
+    total = 0
+    while piece := unpacking.read(PIECE):
+        total += len(piece)
+        if total > MOST_UNPACKED:
+            raise BrokenArchiveError(f"it holds more than {MOST_UNPACKED >> 20} MiB")
+        if total > RATIO_FROM and total > MOST_RATIO * size:
+            raise BrokenArchiveError(f"it unpacks to more than {MOST_RATIO} times its size")
+        yield piece
+
+
+class _Xz:
+    """xz with a bound on its memory, which ``lzma.open`` has not."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+        self.unpacker = lzma.LZMADecompressor(memlimit=MOST_WINDOW)
+
+    def read(self, size: int) -> bytes:
+        """At most so many bytes; none at the end."""
+        while not self.unpacker.eof:
+            packed = self.file.read(PIECE) if self.unpacker.needs_input else b""
+            if piece := self.unpacker.decompress(packed, size):
+                return piece
+            if not packed and self.unpacker.needs_input:
+                raise EOFError("it is cut short")
+        return b""
+
+
+def _zstd(file: IO[bytes]) -> Unpacking:
+    return zstandard.ZstdDecompressor(max_window_size=MOST_WINDOW).stream_reader(file, read_across_frames=True)
+
+
+COMPRESSED: dict[bytes, Callable[[IO[bytes]], Unpacking]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": lambda file: bz2.BZ2File(file),
+    b"\xfd7zXZ\x00": _Xz,
+    b"\x28\xb5\x2f\xfd": _zstd,
+}
