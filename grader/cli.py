@@ -25,6 +25,8 @@ from grader.sandbox import NAMES as SANDBOXES
 
 EPILOG = """\
 other commands:
+  batch ID SUBMISSIONS --out DIR  grade a class: a ledger, a page a student, gradebooks
+  ledger list|show|override|...   look into a class's ledger, decide, export
   fixtures build|verify|state   make or check the fixtures (needs torch)
   package NAME ID --out DIR     what a course site runs: gradescope, prairielearn, autolab
   schema                        the JSON Schema of a result
@@ -40,9 +42,11 @@ exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastru
 
 # What a first word that is no assignment runs: a module of grader.commands with `run(arguments) -> exit code`.
 COMMANDS = {
+    "batch": "batch",
     "compare": "compare",
     "data": "data",
     "fixtures": "fixtures",
+    "ledger": "ledger",
     "package": "package",
     "schema": "schema",
     "mutate": "mutate",

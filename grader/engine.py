@@ -95,7 +95,9 @@ class Probed:
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """How many processors this process may use; ``GRADE_PROCESSORS`` says otherwise."""
+    if (asked := os.environ.get("GRADE_PROCESSORS", "")).isdecimal() and int(asked) > 0:
+        return int(asked)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

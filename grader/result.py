@@ -199,7 +199,7 @@ class FixtureInfo(Record):
 class Result(Record):
     """The result of grading one submission."""
 
-    schema_: str = Field(default=SCHEMA, serialization_alias="schema")
+    schema_: str = Field(default=SCHEMA, alias="schema")
     grader: str
     assignment: str
     title: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Self
 
 from grader.result import Result
 
@@ -31,7 +32,33 @@ class Student:
     section: str = ""
 
 
-Entry = tuple[Student, Result | None]  # None: there is no score, since the grader itself failed
+@dataclass(frozen=True)
+class Line:
+    """A student's line in a gradebook.
+
+    Attributes:
+        student: whose it is.
+        mark: the score as it is to stand there; empty: there is none; ``EX``: excused.
+        most: the most points.
+        facts: further columns.
+        points: the points of each row.
+    """
+
+    student: Student
+    mark: str
+    most: int = 0
+    facts: Mapping[str, object] = field(default_factory=dict)
+    points: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, student: Student, result: Result | None) -> Self:
+        """The line of one result; None: there is no score, since the grader itself failed."""
+        if result is None:
+            return cls(student, "")
+        problem = result.problems[0].splitlines()[0] if result.problems and result.problems[0] else ""
+        facts = {"complete": str(result.complete).lower(), "sandbox": result.sandbox, "problem": problem}
+        points = {row.id: row.points for row in result.rows}
+        return cls(student, str(result.score), result.max_score, facts, points)
 
 
 def cell(text: object) -> str:

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.report.batch import Entry, table
+from grader.report.batch import Line, table
 
 HEADER = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 POINTS_POSSIBLE = "    Points Possible"  # the importer knows the row by these words, blanks aside
 
 
-def render(entries: Sequence[Entry], column: str) -> str:
+def render(lines: Sequence[Line], column: str) -> str:
     """The gradebook; ``column`` is the assignment's heading in Canvas, e.g. ``A2 (12345)``."""
-    most = max((result.max_score for _, result in entries if result), default=0)
+    most = max((line.most for line in lines), default=0)
     rows: list[Sequence[object]] = [(*HEADER, column), (POINTS_POSSIBLE, "", "", "", "", most)]
-    for student, result in entries:
-        known = (student.name, student.id, student.sis_id, student.login, student.section)
-        rows.append((*known, result.score if result else ""))
+    for line in lines:
+        known = line.student
+        rows.append((known.name, known.id, known.sis_id, known.login, known.section, line.mark))
     return table(rows)

@@ -32,7 +32,7 @@ from grader.report import (
 )
 from grader.report import csv as table
 from grader.report import json as whole
-from grader.report.batch import Student
+from grader.report.batch import Line, Student
 from grader.result import Result
 from tests.grader.builders import RUNNER
 from tests.grader.report.random_results import results
@@ -165,13 +165,13 @@ def of_badge(given: Result) -> tuple[int, int, Points]:
 
 
 def of_csv(given: Result) -> tuple[int, int, Points]:
-    found = list(csv.DictReader(io.StringIO(table.render([(Student("a"), given)]))))
+    found = list(csv.DictReader(io.StringIO(table.render([Line.of(Student("a"), given)]))))
     points = {row.id: int(found[0][row.id]) for row in given.rows}
     return int(found[0]["score"]), int(found[0]["max_score"]), points
 
 
 def of_canvas(given: Result) -> tuple[int, int, Points]:
-    _, possible, student = csv.reader(io.StringIO(canvas.render([(Student("a"), given)], "A2 (1)")))
+    _, possible, student = csv.reader(io.StringIO(canvas.render([Line.of(Student("a"), given)], "A2 (1)")))
     return int(student[-1]), int(possible[-1]), {row.id: row.points for row in given.rows}
 
 

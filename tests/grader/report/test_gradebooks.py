@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from grader.report import canvas
 from grader.report import csv as table
-from grader.report.batch import Entry, Student, cell
+from grader.report.batch import Line, Student, cell
 from tests.grader.builders import result, row_result
 from tests.grader.report.random_results import results, texts
 
 ANN = Student("Last, Ann", id="7", sis_id="s1", login="ann", section="1")
 BOB = Student("=cmd", login="@bob")
-ENTRIES: list[Entry] = [
-    (ANN, result(row_result(), row_result("fail", id="second", points=3))),
-    (BOB, result(row_result("blocked"), problems=["x.c is missing\nmore"])),
-    (Student("Nobody"), None),
+LINES = [
+    Line.of(ANN, result(row_result(), row_result("fail", id="second", points=3))),
+    Line.of(BOB, result(row_result("blocked"), problems=["x.c is missing\nmore"])),
+    Line.of(Student("Nobody"), None),
 ]
 
 
@@ -28,7 +28,7 @@ def read(text: str) -> list[list[str]]:
 
 
 def test_canvas_reads_it_back() -> None:
-    assert read(canvas.render(ENTRIES, "A2 (12345)")) == [
+    assert read(canvas.render(LINES, "A2 (12345)")) == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "A2 (12345)"],
         ["    Points Possible", "", "", "", "", "20"],
         ["Last, Ann", "7", "s1", "ann", "1", "13"],
@@ -38,7 +38,7 @@ def test_canvas_reads_it_back() -> None:
 
 
 def test_the_table_has_a_column_for_each_row() -> None:
-    head, ann, bob, nobody = read(table.render(ENTRIES))
+    head, ann, bob, nobody = read(table.render(LINES))
     assert head[:6] == ["student", "id", "sis_id", "login", "section", "score"]
     assert head[-2:] == ["first", "second"]
     found = dict(zip(head, ann, strict=True))
@@ -59,10 +59,10 @@ def test_no_cell_is_a_formula(text: str) -> None:
     assert found.isprintable()
 
 
-@given(st.lists(st.tuples(st.builds(Student, name=texts, login=texts, section=texts), results()), max_size=3))
-def test_one_line_for_each_student_whatever_their_names(entries: list[Entry]) -> None:
-    for text, more in ((table.render(entries), 1), (canvas.render(entries, "A2 (1)"), 2)):
+@given(st.lists(st.builds(Line.of, st.builds(Student, name=texts, login=texts, section=texts), results()), max_size=3))
+def test_one_line_for_each_student_whatever_their_names(lines: list[Line]) -> None:
+    for text, more in ((table.render(lines), 1), (canvas.render(lines, "A2 (1)"), 2)):
         rows = read(text)
-        assert len(rows) == len(entries) + more
+        assert len(rows) == len(lines) + more
         assert len({len(row) for row in rows}) == 1
         assert text.count("\n") == len(rows)

@@ -1,0 +1,153 @@
+"""``./grade batch <ID> SUBMISSIONS --out DIR``: a class, from what the course site hands out to its gradebook."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader import assignment as assignments
+from grader import fixtures, sandbox
+from grader.batch import find, late, progress, times
+from grader.batch import roster as rosters
+from grader.batch import run as batches
+from grader.batch.gradebook import write_feedback, write_tables
+from grader.batch.ledger import Ledger
+from grader.batch.ledger.records import put_late_days, put_students, put_times
+from grader.batch.local import Pool
+from grader.batch.work import Settings
+from grader.cli import Parser
+from grader.engine import processors
+from grader.errors import EXIT_GRADED, EXIT_INFRASTRUCTURE, UsageError
+from grader.explain.levels import DEFAULT, LEVELS
+from grader.report.stdout import shown
+from grader.workplace import work_folder
+
+LATE = "late.yaml"  # in the folder of the ledger: the policy, where none is named
+
+DESCRIPTION = """\
+Grades a class. SUBMISSIONS is a folder or a zip: the download of Canvas or Gradescope, or a folder, archive or file
+for each student, called after the student. In DIR there is then a ledger, a folder for each student (result.json for
+the staff, report.html for the student), gradebooks and pages. Run again, it goes on where it was, and grades only
+what is new or changed.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of ``./grade batch``."""
+    top = Parser(prog="grade batch", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top.add_argument("assignment", help=f"one of: {', '.join(assignments.known_ids())}")
+    top.add_argument("submissions", type=Path, metavar="SUBMISSIONS")
+    top.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the ledger")
+    top.add_argument("--roster", type=Path, metavar="CSV", help="who is in the course; Canvas's gradebook will do")
+    top.add_argument("--late", type=Path, metavar="YAML", help=f"the late policy (default: {LATE} in DIR, if there)")
+    top.add_argument("--times", type=Path, metavar="CSV", help="when students handed in: login, submitted_at")
+    top.add_argument("--all", action="store_true", help="grade earlier submissions of a student too")
+    top.add_argument("--select", action="append", default=[], metavar="NAME", help="these students alone (* and ?)")
+    top.add_argument(
+        "--only-failed", action="store_true", help="only those that the grader failed at, or never reached"
+    )
+    top.add_argument("--regrade", action="store_true", help="also what is graded and unchanged")
+    top.add_argument(
+        "--workers", type=int, default=processors(), metavar="N", help="submissions at a time (processors)"
+    )
+    top.add_argument("--timeout", type=float, default=1800.0, metavar="S", help="seconds for one submission (1800)")
+    top.add_argument(
+        "--canvas-column", metavar="NAME", help='the heading in Canvas, e.g. "A2 (12345)" (default: the id)'
+    )
+    top.add_argument("--fixtures", type=Path, metavar="DIR", help="another fixture set than the public one")
+    top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the submissions")
+    top.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
+    top.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
+    top.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
+    top.add_argument("--no-second-look", action="store_true", help="leave out the build with the Makefile's flags")
+    top.add_argument("--after-due", action="store_true", help="students see what they see after the due date")
+    top.add_argument("--explain", choices=LEVELS, default=DEFAULT, help=f"how much is told of causes ({DEFAULT})")
+    top.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    return top
+
+
+def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
+    """Finds, grades, exports. Returns how it went, and what is to be said of it."""
+    _check(options)
+    roster = rosters.load(options.roster) if options.roster else None
+    policy_file = options.late or (options.out / LATE if (options.out / LATE).is_file() else None)
+    policy = late.load(policy_file) if policy_file else None
+    with work_folder() as scratch:
+        findings = find.find(batches.unpacked(options.submissions, scratch), roster, options.all)
+        findings.submissions = batches.selected(findings.submissions, options.select)
+        if not findings.submissions:
+            raise UsageError(f"--select: nobody's submission is called like {' or '.join(options.select)}")
+        plan = batches.Plan(_settings(options), options.out, findings, options.regrade, options.only_failed)
+        with batches.open_ledger(options.out) as ledger:
+            if roster:
+                put_students(ledger, [(rosters.key_of(student), student) for student in roster.students])
+        try:
+            with progress.shown(options.quiet) as tell:
+                tally = batches.run(plan, Pool(options.workers, options.timeout), tell)
+        finally:  # stopped or not: what is graded is exported
+            with batches.open_ledger(options.out) as ledger:
+                notes = _export(ledger, options, policy)
+    return tally, [*findings.notes, *notes]
+
+
+def _check(options: argparse.Namespace) -> None:
+    assignments.load(options.assignment)
+    if options.workers < 1:
+        raise UsageError(f"--workers: {options.workers} is not a number of 1 or more")
+    if options.timeout <= 0:
+        raise UsageError(f"--timeout: {options.timeout} is not a number of seconds")
+    if not options.submissions.exists():
+        raise UsageError(f"there is nothing at {options.submissions}")
+    if options.times and not (options.late or (options.out / LATE).is_file()):
+        raise UsageError("--times has a meaning only with a late policy: --late YAML")
+    if options.fixtures is not None:
+        fixtures.load(options.fixtures)
+    sandbox.choose(options.sandbox, options.require_sandbox)
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    return Settings(
+        assignment=options.assignment,
+        fixtures=str(options.fixtures.absolute()) if options.fixtures else None,
+        sandbox=options.sandbox,
+        require_sandbox=options.require_sandbox,
+        compiler=options.cc,
+        training=not options.no_training,
+        second_look=not options.no_second_look,
+        after_due=options.after_due,
+        explain=options.explain,
+    )
+
+
+def _export(ledger: Ledger, options: argparse.Namespace, policy: late.Policy | None) -> list[str]:
+    """Late days, gradebooks, feedback; returns what is to be said."""
+    notes = []
+    if policy and options.times:
+        unknown = put_times(ledger, options.assignment, times.load(options.times, policy.zone))
+        if unknown:
+            notes.append(f"--times: {len(unknown)} lines are of nobody who handed in, e.g. {unknown[0]}")
+    if policy:
+        found = put_late_days(ledger, policy)
+        told = [(who, x.note) for (assignment, who), x in found.items() if x.note and assignment == options.assignment]
+        if told:
+            more = f" (and {len(told) - 1} more)" if told[1:] else ""
+            notes.append(f"late days: {told[0][0]}: {told[0][1]}{more}")
+    write_tables(ledger, options.assignment, options.out, options.canvas_column or options.assignment)
+    write_feedback(ledger, options.assignment, options.out)
+    return notes
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Runs it and tells how it went: 0, or 3 where the grader failed at some."""
+    options = parser().parse_args(arguments)
+    tally, notes = run_batch(options)
+    for note in notes:
+        print(f"grade: {note}", file=sys.stderr)
+    with shown():
+        print(f"{tally.graded} graded, {tally.unchanged} unchanged, {len(tally.failed)} without a score")
+        for line in tally.failed:
+            print(f"  {line}")
+        print(f"gradebook: {options.out / f'{options.assignment}-gradebook.csv'}")
+    return EXIT_INFRASTRUCTURE if tally.failed else EXIT_GRADED
