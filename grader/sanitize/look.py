@@ -77,11 +77,9 @@ class Watch:
         """What there is to say; ``doubtful`` checks came out otherwise with threads and the Makefile's flags."""
         started = time.monotonic()
         memory, races = self._memory(), self._races(doubtful)
-        notes = [
-            Note(check, text) for found in (memory, races) for check, texts in found.told.items() for text in texts
-        ]
+        notes = [note for found in (memory, races) for note in self._advice(found)]
         notes += [Note("sanitize", found.failed) for found in (memory, races) if found.failed]
-        if self.asked and not notes:
+        if self.asked and not (notes or memory.told or races.told):
             notes.append(Note("sanitize", self._clean(memory, races)))
         if memory.looked_at or races.looked_at:
             self.run.grading.timing["sanitizers"] = time.monotonic() - started

@@ -81,10 +81,10 @@ VARIANTS = load(HERE / "variants.yaml", Variant)
 
 
 def told(result: Graded, check: str) -> list[str]:
-    """What the sanitizers say of a check: to one that failed its explanation, else advice."""
-    explained = result.checks[check]["explanations"] if check in result.checks else []
-    found = [entry["text"] for entry in explained if entry["kind"] in ("memory", "race")]
-    return found + [note["text"] for note in result.result["advice"] if note["check"] == check]
+    """What the sanitizers say of a check: advice to one that has passed, to any other its explanation."""
+    if check in result.checks and result.checks[check]["verdict"] != "pass":
+        return [e["text"] for e in result.checks[check]["explanations"] if e["kind"] in ("memory", "race")]
+    return [note["text"] for note in result.result["advice"] if note["check"] == check]
 
 
 @cache
