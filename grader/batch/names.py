@@ -53,7 +53,7 @@ def key(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     kept = re.sub(r"[^A-Za-z0-9._@-]+", "-", plain).strip("-.")[:LONGEST_KEY]
-    if kept == text:
+    if kept and kept == text:
         return kept
     return f"{kept or 'student'}-{sha256(text.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
 

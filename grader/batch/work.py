@@ -72,11 +72,11 @@ class Outcome(Strict):
     """What came of a job."""
 
     status: Literal["graded", "unchanged", "failed"]
-    digest: str = Field("", description="of the files that count")
-    work: str = Field("", description="hash of all that decides the result")
+    digest: str = Field(default="", description="of the files that count")
+    work: str = Field(default="", description="hash of all that decides the result")
     started_at: str
     seconds: float
-    message: str = Field("", description="why the grader failed")
+    message: str = Field(default="", description="why the grader failed")
 
     @property
     def moment(self) -> datetime:
