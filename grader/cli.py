@@ -21,6 +21,7 @@ from grader.errors import (
 from grader.explain.levels import DEFAULT, LEVELS
 from grader.home import ROOT
 from grader.report import WRITERS, stdout
+from grader.report.texts import printable
 from grader.sandbox import NAMES as SANDBOXES
 
 EPILOG = """\
@@ -130,7 +131,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(arguments)
     except GraderError as error:
-        print(f"grade: {error.kind}: {error}", file=sys.stderr)
+        print(printable(f"grade: {error.kind}: {error}"), file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("grade: stopped", file=sys.stderr)
@@ -141,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("GRADE_DEBUG"):
             raise
-        what = f"{type(error).__name__}: {error}"
+        what = printable(f"{type(error).__name__}: {error}")
         print(
             f"grade: infrastructure error, nothing was scored: {what} (GRADE_DEBUG=1 shows more)",
             file=sys.stderr,

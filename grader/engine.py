@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import sys
 import threading
 import time
@@ -17,6 +16,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
+from grader import statuses
 from grader.assignment import Assignment, Check, Limits
 from grader.errors import InfrastructureError
 from grader.fixtures import sha256
@@ -24,10 +24,10 @@ from grader.home import ROOT, cache_folder
 from grader.kept import is_whole, keep
 from grader.layout import Layout
 from grader.sandbox import Box, Outcome, Sandbox, disk
+from grader.statuses import Status
 
 Follow = Callable[[dict[str, Any]], None]
 
-MOST_STATUS_BYTES = 8 << 20
 ROOM_FOR_A_REPORT = 1 << 20  # bytes; on a disk with less, nothing can be said of the submission
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
 STARTED = ""  # the case id of the line with which a driver says that it runs
@@ -88,7 +88,7 @@ class CaseInput:
 class Probed:
     """A check's raw outcome: a status for each case, where the tensors lie, what was printed."""
 
-    statuses: dict[str, dict[str, Any]]
+    statuses: dict[str, Status]
     outputs: dict[str, Path]
     outcome: Outcome
     seconds: float
@@ -123,7 +123,7 @@ class _Follower:
 
     def _read(self) -> None:
         try:
-            blob = _read_bounded(self.path)
+            blob = statuses.read_bounded(self.path)
         except OSError:
             return
         new = blob[self.position : blob.rfind(b"\n") + 1]
@@ -276,14 +276,29 @@ class Engine:
         if outcome.struck:
             return BuildReport(ok=False, messages=f"{building} was stopped: {outcome.struck}")
         try:
-            return BuildReport.model_validate_json(_read_bounded(out / "build.json"))
+            return BuildReport.model_validate_json(statuses.read_bounded(out / "build.json"))
         except (OSError, ValidationError) as error:
             begun, said = _begun(outcome.output)
             gone = "it ended before one was written" if isinstance(error, FileNotFoundError) else str(error)
             why = _last_line(said) or gone.splitlines()[0]
-            if not begun or shutil.disk_usage(self.work).free < ROOM_FOR_A_REPORT:
+            self._check_machine("the build", outcome, [None])
+            if not begun:
                 raise InfrastructureError(f"the build step of {self.assignment.id} broke: {why}") from error
             return BuildReport(ok=False, messages=f"{building} ended without a report that can be read: {why}")
+
+    def _check_machine(self, name: str, outcome: Outcome, told: Sequence[Status | None]) -> None:
+        """Whatever a machine without disk or memory did to a box is not the submission's to answer for.
+
+        Raises:
+            InfrastructureError: the machine ran out of one of them.
+        """
+        if shutil.disk_usage(self.work).free < ROOM_FOR_A_REPORT:
+            raise InfrastructureError(f"the disk of {self.work.parent} is full; TMPDIR names another folder")
+        if outcome.short_of_memory and not outcome.struck and any(map(statuses.was_killed, told)):
+            raise InfrastructureError(
+                f"the machine ran out of memory while {name} was probed, below what the assignment allows;"
+                " close other programs, or grade on a larger one"
+            )
 
     def probe(
         self,
@@ -327,19 +342,20 @@ class Engine:
         started = time.monotonic()
         with _Follower(out / "progress.jsonl", follow):
             outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
-        statuses = _read_statuses(out / "status.jsonl")
+        told = statuses.read(out / "status.jsonl")
         begun, said = _begun(outcome.output)
         # without our paths, which tell nobody anything
         outcome = replace(outcome, output=said.replace(f"{built.folder}/", ""))
-        if STARTED not in statuses and not begun:
+        if STARTED not in told and not begun:
             raise InfrastructureError(
                 f"the probe of {check_id} did not start: {_last_line(outcome.output) or 'the sandbox gave no reason'}"
             )
-        _name_limits(statuses, limits)
+        self._check_machine(check_id, outcome, [told.get(case.id) for case in cases])
+        statuses.name_limits(told, limits)
         if outcome.struck:
-            _blame(statuses, [case.id for case in cases], outcome)
+            statuses.blame(told, [case.id for case in cases], outcome)
         return Probed(
-            statuses,
+            told,
             {case["id"]: Path(case["out"]) for case in entries},
             outcome,
             time.monotonic() - started,
@@ -351,48 +367,6 @@ def _begun(output: str) -> tuple[bool, str]:
     return output.startswith(STARTED_LINE), output.removeprefix(STARTED_LINE)
 
 
-def _blame(statuses: dict[str, dict[str, Any]], cases: Sequence[str], outcome: Outcome) -> None:
-    """Has the case that went over a limit say so, and those after it: it is the first that did not end, or the last."""
-    status = "timed_out" if outcome.timed_out else "crashed"
-    for case in [c for c in cases if c not in statuses] or cases[-1:]:
-        statuses[case] = {"case": case, "status": status, "detail": outcome.struck}
-
-
-def _name_limits(statuses: dict[str, dict[str, Any]], limits: Limits) -> None:
-    """Says which limit ended a case, where the driver saw no more than its end."""
-    for status in statuses.values():
-        code, kind = status.get("code"), status.get("status")
-        if kind == "timed_out" and code == signal.SIGXCPU:
-            status.setdefault("detail", f"it used more than {limits.cpu_s:g} s of CPU time")
-        elif kind == "timed_out":
-            status.setdefault("detail", f"it did not end within {limits.case_s:g} s")
-        elif kind == "crashed" and code == signal.SIGXFSZ:
-            status.setdefault("detail", f"it wrote a file of more than {limits.file_mb} MiB")
-
-
 def _last_line(output: str) -> str:
     """The last line that a driver printed: a traceback ends with what went wrong."""
     return (output.strip().splitlines() or [""])[-1]
-
-
-def _read_bounded(path: Path) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(MOST_STATUS_BYTES)
-
-
-def _read_statuses(path: Path) -> dict[str, dict[str, Any]]:
-    """The status lines by case; what is not such a line is passed over."""
-    try:
-        blob = _read_bounded(path)
-    except OSError:
-        return {}
-    statuses: dict[str, dict[str, Any]] = {}
-    for line in blob.splitlines():
-        try:
-            entry = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(entry, dict) and isinstance(entry.get("case"), str):
-            statuses[entry["case"]] = entry
-    return statuses

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import stat
 import tempfile
 import time
@@ -17,6 +18,7 @@ from grader.sandbox import disk, ids
 PREFIX = "tensorgrade-"
 LOCK = "lock"  # held by the grader that works there, for as long as it lives
 TIME_TO_LOCK_S = 60.0  # a folder younger than that may belong to a grader that has not come to lock it
+ROOM = 32 << 20  # bytes: what gradings write, several times over
 FOR_OTHERS = 0o022  # umask: what is laid out must be readable for boxes of other users
 
 
@@ -28,7 +30,10 @@ def work_folder() -> Iterator[Path]:
         InfrastructureError: it cannot be made.
     """
     try:
-        sweep(Path(tempfile.gettempdir()))
+        place = Path(tempfile.gettempdir())
+        sweep(place)
+        if shutil.disk_usage(place).free < ROOM:
+            raise InfrastructureError(f"{place} has less than {ROOM >> 20} MiB left; TMPDIR names another folder")
         folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
         lock = _lock(folder)
     except OSError as error:

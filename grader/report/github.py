@@ -17,7 +17,7 @@ from grader.errors import NotShownError
 from grader.report import markdown
 from grader.report.plain import clip, headline, one_line, remarks, row_text, row_title
 from grader.report.target import put
-from grader.report.terminal import printable
+from grader.report.texts import printable
 from grader.result import Result, RowResult
 
 Level = Literal["error", "warning", "notice"]

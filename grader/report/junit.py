@@ -11,7 +11,7 @@ from xml.etree import ElementTree as XML
 
 from grader.report.plain import clip, one_line, remarks, row_line, row_text
 from grader.report.target import put
-from grader.report.terminal import printable
+from grader.report.texts import printable
 from grader.result import Result, RowResult
 
 SKIPPED = ("blocked", "hidden")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from grader.report.terminal import evidence_lines, printable, words
+from grader.report.terminal import evidence_lines
+from grader.report.texts import printable, words
 from grader.result import CheckResult, Result, RowResult
 
 MOST_OF_A_LINE = 500  # characters

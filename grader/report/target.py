@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from grader.errors import NotShownError, UsageError
 from grader.report.stdout import shown
 
 STDOUT = "-"
+PART = ".part"  # what a report is written to until it is whole
+WRITTEN_WITHIN_S = 60.0  # younger ones may be another machine's, on a folder that is shared
 
 
 def check(option: str, target: str) -> None:
@@ -57,7 +62,8 @@ def put(text: str, target: str) -> None:
 
 
 def _replace(path: Path, text: str) -> None:
-    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    _sweep(path)
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.", suffix=PART)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
@@ -68,3 +74,22 @@ def _replace(path: Path, text: str) -> None:
     except BaseException:
         Path(part).unlink(missing_ok=True)
         raise
+
+
+def _sweep(path: Path) -> None:
+    """Removes what a grader left that was killed while it wrote this report."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*{PART}"):
+        owner = part.name.removeprefix(f".{path.name}.").split(".")[0]
+        with contextlib.suppress(OSError):
+            if owner.isdecimal() and not _lives(int(owner)) and time.time() - part.stat().st_mtime > WRITTEN_WITHIN_S:
+                part.unlink()
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator
 
@@ -11,10 +10,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from grader.report.texts import printable, words
 from grader.result import CheckResult, Evidence, Result, RowResult, Verdict
 from grader.score import describe, measured_error
 
-_CI_COMMAND = re.compile(r"(?<!\S)::|##\[")  # what a CI service takes for a command to itself
 STYLES: dict[Verdict, str] = {
     "pass": "green",
     "fail": "red",
@@ -24,17 +23,6 @@ STYLES: dict[Verdict, str] = {
     "blocked": "magenta",
     "hidden": "dim",
 }
-
-
-def words(verdict: Verdict, inferred: bool = False) -> str:
-    """A verdict in words."""
-    return verdict.replace("_", " ") + (" (inferred)" if inferred else "")
-
-
-def printable(text: str) -> str:
-    """Text from the student's side with control characters made visible: nothing repaints the table."""
-    text = _CI_COMMAND.sub(lambda match: match[0][0] + " " + match[0][1:], text)
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
 def render(result: Result, console: Console, verbose: bool) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from grader.result import Verdict
+
+_CI_COMMAND = re.compile(r"(?<!\S)::|##\[")  # what a CI service takes for a command to itself
 
 LONGEST = 4_000  # characters of one text in a report
 CUT = "\n… (cut here)"
@@ -11,6 +15,11 @@ CUT = "\n… (cut here)"
 def visible(text: str) -> str:
     """The text with what cannot be printed (control characters, changes of direction, lone surrogates) written out."""
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
+def printable(text: str) -> str:
+    """The text for a terminal or a CI's log: visible, and nothing in it is a command to the CI."""
+    return visible(_CI_COMMAND.sub(lambda match: match[0][0] + " " + match[0][1:], text))
 
 
 def bounded(text: str, longest: int = LONGEST) -> str:

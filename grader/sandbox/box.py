@@ -63,6 +63,7 @@ class Outcome:
         output: what it printed.
         wall_s: how long it ran.
         struck: the limit that ended it, in words; empty: none.
+        short_of_memory: whether the machine itself ran out of memory meanwhile, and ended processes for it.
     """
 
     returncode: int
@@ -70,6 +71,7 @@ class Outcome:
     output: str
     wall_s: float
     struck: str = ""
+    short_of_memory: bool = False
 
 
 class Sandbox(Protocol):

@@ -68,7 +68,7 @@ def run_confined(
     Raises:
         InfrastructureError: it cannot be started, or what it started cannot be ended.
     """
-    started = time.monotonic()
+    started, ended_before = time.monotonic(), watch.ended_for_memory()
     process = _start(command, box, hand_over)
     assert process.stdout is not None
     kept = _Kept(process.stdout, box.output_bytes)
@@ -84,6 +84,7 @@ def run_confined(
         kept.text(),
         time.monotonic() - started,
         strike.text if strike else "",
+        watch.ended_for_memory() > ended_before,
     )
     process.stdout.close()
     return outcome

@@ -69,3 +69,12 @@ def _kilobytes(process: tree.Process) -> int:
     if kilobytes is None:
         return process.resident * PAGE_KB if tree.is_there(process) else 0
     return kilobytes
+
+
+def ended_for_memory() -> int:
+    """How many processes the system has ended since its start because memory ran out (Linux)."""
+    try:
+        with open("/proc/vmstat", encoding="ascii") as file:
+            return next((int(line.split()[1]) for line in file if line.startswith("oom_kill ")), 0)
+    except (OSError, ValueError, IndexError):
+        return 0

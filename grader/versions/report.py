@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from grader.report.terminal import printable, words
+from grader.report.texts import printable, words
 from grader.result import Record
 from grader.versions.differences import Change, Reason, RowChange, Side
 

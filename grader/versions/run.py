@@ -21,7 +21,7 @@ from grader.versions.recall import Recall
 from grader.versions.version import Version
 from grader.workplace import work_folder
 
-ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")
+ARCHIVES = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 
 
 def saved(folder: Path, assignment: Assignment) -> list[Path]:

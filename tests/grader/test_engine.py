@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from grader import engine as engines
+from grader import statuses
 from grader.assignment import Assignment
 from grader.engine import BuildReport, Built, CaseInput, Engine, Probed
 from grader.errors import InfrastructureError
+from grader.sandbox import watch
 from grader.sandbox.launched import Limits
 from tests.grader.builders import LIMITS, assignment
 
@@ -112,7 +114,7 @@ def test_a_status_too_deep_to_read_is_passed_over(bench: Bench) -> None:
 
 
 def test_statuses_are_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engines, "MOST_STATUS_BYTES", 200)
+    monkeypatch.setattr(statuses, "MOST_BYTES", 200)
     probed = bench.probe('begin()\nsay(\'x\' * 500)\nsay(\'{"case": "probe/small", "status": "ok"}\')\n')
     assert "probe/small" not in probed.statuses
 
@@ -184,8 +186,51 @@ def test_a_build_that_began_is_the_submissions_to_answer_for(bench: Bench, code:
 
 def test_nothing_is_said_of_a_submission_on_a_full_disk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engines, "ROOM_FOR_A_REPORT", 1 << 62)
-    with pytest.raises(InfrastructureError, match="the build step of X1 broke"):
+    with pytest.raises(InfrastructureError, match=r"the disk of .* is full; TMPDIR names another folder"):
         build(bench, "begin()\nraise SystemExit('No space left on device')")
+    with pytest.raises(InfrastructureError, match="is full"):
+        bench.probe("begin()\nraise SystemExit('No space left on device')")
+
+
+KILLED = "begin()\nsay(json.dumps({'case': 'probe/small', 'status': 'crashed', 'code': 9}))\n"
+
+
+@pytest.mark.parametrize("code", [KILLED, "begin()\nos.kill(os.getpid(), 9)\n"])
+def test_nothing_is_said_of_a_submission_that_the_machine_had_no_memory_for(
+    bench: Bench, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts = iter([3, 4])
+    monkeypatch.setattr(watch, "ended_for_memory", lambda: next(counts))
+    with pytest.raises(InfrastructureError, match="the machine ran out of memory while probe was probed"):
+        bench.probe(code)
+
+
+def test_memory_that_ran_out_elsewhere_costs_nobody_a_result(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = iter([3, 4])
+    monkeypatch.setattr(watch, "ended_for_memory", lambda: next(counts))
+    probed = bench.probe("begin()\nsay(json.dumps({'case': 'probe/small', 'status': 'ok'}))\n")
+    assert probed.statuses["probe/small"]["status"] == "ok"
+
+
+NAMED: dict[str, tuple[dict[str, object], str]] = {
+    "wall": ({"status": "timed_out"}, "it did not end within 5 s"),
+    "processor": ({"status": "timed_out", "code": 24}, "it used more than 5 s of CPU time"),
+    "file": ({"status": "crashed", "code": 25}, "it wrote a file of more than 16 MiB"),
+    "told": ({"status": "timed_out", "detail": "not tried"}, "not tried"),
+}
+
+
+@pytest.mark.parametrize("limit", NAMED)
+def test_the_limit_that_ended_a_case_is_named(limit: str, bench: Bench) -> None:
+    status, said = NAMED[limit]
+    probed = bench.probe(f"begin()\nsay(json.dumps({ {'case': 'probe/small', **status} }))\n")
+    assert probed.statuses["probe/small"]["detail"] == said
+
+
+def test_a_check_that_does_not_end_names_its_limit(bench: Bench) -> None:
+    probed = bench.probe("begin()\nwhile True: pass\n")
+    status = probed.statuses["probe/small"]
+    assert (status["status"], status["detail"]) == ("timed_out", "it did not end within 3 s")
 
 
 FILL = """

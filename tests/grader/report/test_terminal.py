@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from grader.report import terminal
+from grader.report import terminal, texts
 from grader.result import AdviceNote, Result, SubmissionInfo, Verdict
 from tests.grader.builders import check_result, evidence, result, row_result
 
@@ -60,7 +60,7 @@ def test_no_line_is_a_command_to_the_ci(command: str) -> None:
 
 
 def test_names_of_c_plus_plus_are_left_as_they_are() -> None:
-    assert terminal.printable("std::vector, at x.c:3:1") == "std::vector, at x.c:3:1"
+    assert texts.printable("std::vector, at x.c:3:1") == "std::vector, at x.c:3:1"
 
 
 def test_a_pipe_gets_no_colour() -> None:
@@ -81,7 +81,7 @@ def test_eighty_columns_hold_the_table(verdict: Verdict) -> None:
     table = [line for line in shown(result(*rows)).splitlines() if line[:1] in "┏┃┡│├└"]
     assert len(table) > 5
     assert max(len(line) for line in table) <= 80
-    assert terminal.words(verdict, True).split()[0] in "\n".join(table)
+    assert texts.words(verdict, True).split()[0] in "\n".join(table)
     words = " ".join(" ".join(line.split("│")[4] for line in table if line.count("│") == 5).split())
     assert "should be 2.46914e-05" in words
 
