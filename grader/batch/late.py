@@ -26,8 +26,8 @@ class Extension(Strict):
 
     student: str = Field(description="the student's key in the ledger, login, or number")
     assignment: str
-    due: datetime | None = Field(None, description="a due time of its own")
-    days: int = Field(0, ge=0, description="so many days later than the others'")
+    due: datetime | None = Field(default=None, description="a due time of its own")
+    days: int = Field(default=0, ge=0, description="so many days later than the others'")
     why: str = ""
 
     @model_validator(mode="after")
