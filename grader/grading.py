@@ -23,7 +23,8 @@ from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
 from grader.judge import Explained, Judge, Judged
 from grader.layout import compile_drivers
-from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo
+from grader.progress import News, Progress
+from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo, words
 from grader.sandbox import Sandbox
 from grader.sanitize import Watch
 from grader.submission import Taken
@@ -92,7 +93,6 @@ class Options:
     around: Around | None = None
 
 
-Progress = Callable[[str], None]
 SoFar = Callable[[Result], None]
 NOT_JUDGED_YET = "not judged yet"
 
@@ -322,6 +322,7 @@ class Run:
 
     def all(self) -> None:
         """Everything, in the order in which results are wanted: build, rows, inference, advice."""
+        self.grading.progress(News("begun", "build"))
         plain = self.pool.submit(self.engine.build, "plain")
         supports = {name: self.pool.submit(self.engine.support, name, []) for name in self._supports_needed()}
         second = self._second_build()
@@ -334,6 +335,7 @@ class Run:
         self._notes(built)
         self._probe_all(built)
         inference.infer(self, built)
+        self.grading.progress(News("begun", "a second look"))
         watch = Watch(self, self.assignment.sanitizers) if self.assignment.sanitizers else None
         if watch is not None:
             watch.start()
@@ -369,20 +371,28 @@ class Run:
         unavailable = built.report.unavailable
         own = inference.declared_otherwise(built) if self.assignment.submission.language == "c" else []
         waiting: dict[str, Future[Judged]] = {}
+        self.grading.progress(News("checks", count=len(self.grading.checks)))
         for name, check in self.grading.checks.items():
             missing = [part for part in check.needs if part in unavailable]
             if missing:
                 detail = f"{missing[0]}: {unavailable[missing[0]]}"
                 self.grading.judged[name] = Judged("blocked", detail=detail)
+                self.grading.progress(News("ended", name, words("blocked")))
             else:
-                waiting[name] = self.pool.submit(self._probe_or_instead, name, check, built, own)
+                waiting[name] = self.pool.submit(self._followed, name, check, built, own)
         looks = advice.start_looks(self, built)
         for name, future in waiting.items():
             judged = self.grading.judged[name] = future.result()
             self.grading.advice += [advice.Note(name, text) for text in judged.advice]
-            self.grading.progress(f"{name}: {judged.verdict}")
             self.grading.tell_so_far()
         self.grading.advice += advice.looked_at(self.grading, looks)
+
+    def _followed(self, name: str, check: Check, built: Built, own: Sequence[str]) -> Judged:
+        """Probes a check, and tells when that begins and ends."""
+        self.grading.progress(News("begun", name))
+        judged = self._probe_or_instead(name, check, built, own)
+        self.grading.progress(News("ended", name, words(judged.verdict)))
+        return judged
 
     def _probe_or_instead(self, name: str, check: Check, built: Built, own: Sequence[str]) -> Judged:
         """Probes a check and, where it fails, what may stand in for it: the first that passes, or else the last."""

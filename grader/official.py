@@ -16,8 +16,9 @@ from grader.assignment import Assignment
 from grader.errors import UsageError
 from grader.fixture_build import reference
 from grader.grading import Options
+from grader.progress import News, Progress
 
-Progress = Callable[[str], None]
+Say = Callable[[str], None]
 
 
 def _module(assignment: Assignment) -> ModuleType:
@@ -46,7 +47,7 @@ def with_real_files(
     def follow(entry: dict[str, Any]) -> None:
         done = entry.get("step")
         if isinstance(done, int) and 0 <= done <= steps:
-            progress(f"{real.check}: [{'#' * (2 * done):<{2 * steps}}] step {done} of {steps}")
+            progress(News("said", real.check, f"step {done} of {steps}"))
 
     return replace(
         options,
@@ -58,7 +59,7 @@ def with_real_files(
     )
 
 
-def make_state(assignment: Assignment, size: str, out: Path, progress: Progress) -> list[Path]:
+def make_state(assignment: Assignment, size: str, out: Path, say: Say) -> list[Path]:
     """Makes a pair of real files with weights of our own; returns their paths.
 
     Raises:
@@ -70,7 +71,7 @@ def make_state(assignment: Assignment, size: str, out: Path, progress: Progress)
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{out} cannot be made: {error.strerror}") from error
-    progress(f"making a {size} model and its ten steps (float64; 124M takes some minutes and 14 GiB)")
+    say(f"making a {size} model and its ten steps (float64; 124M takes some minutes and 14 GiB)")
     case, expected = maker.make(size)
     paths: list[Path] = module.write_pair(out, size, case, expected)
     return paths

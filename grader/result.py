@@ -24,6 +24,11 @@ ExplanationKind = Literal["fault", "pattern", "place", "crash", "calls", "memory
 StepKind = Literal["same", "changed", "missing", "extra", "moved"]
 
 
+def words(verdict: Verdict, inferred: bool = False) -> str:
+    """A verdict in words."""
+    return verdict.replace("_", " ") + (" (inferred)" if inferred else "")
+
+
 class Record(BaseModel):
     """Base of the result's parts: frozen, no unknown keys, no NaN in JSON (null in its place)."""
 

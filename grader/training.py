@@ -12,8 +12,9 @@ from grader.assignment import Assignment
 from grader.engine import Follow
 from grader.errors import UsageError
 from grader.fixtures import load
-from grader.grading import Options, Progress
+from grader.grading import Options
 from grader.home import cache_folder
+from grader.progress import News, Progress
 
 FIXTURE = "fixture"
 
@@ -77,7 +78,7 @@ def follower(name: str, progress: Progress) -> Follow:
     def follow(entry: Mapping[str, object]) -> None:
         told = {key: value for key, value in entry.items() if isinstance(value, int | float)}
         if {"run", "epoch", "loss", "accuracy"} <= told.keys():
-            progress(f"{name}: {_line(told)}")
+            progress(News("said", name, _line(told)))
 
     return follow
 

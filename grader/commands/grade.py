@@ -6,8 +6,9 @@ import argparse
 import contextlib
 import os
 import shlex
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader import fixtures, framework, sandbox, tolerances
@@ -15,8 +16,9 @@ from grader import submission as submissions
 from grader.assignment import Assignment
 from grader.cli import default_submission, exit_code
 from grader.errors import NotShownError, UsageError
-from grader.grading import Grading, Options, Progress
+from grader.grading import Grading, Options
 from grader.home import ROOT
+from grader.progress import Progress, for_stream, silent
 from grader.redact import for_students
 from grader.report import Request, requests
 from grader.report.stdout import shown
@@ -48,11 +50,18 @@ def _fixtures(assignment: Assignment, folder: Path | None) -> fixtures.FixtureSe
     return found
 
 
-def _progress(quiet: bool) -> Progress:
-    def say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
-
-    return (lambda text: None) if quiet else say
+@contextlib.contextmanager
+def _following(quiet: bool) -> Iterator[Progress]:
+    """Progress on standard error, cleared away at the end."""
+    if quiet:
+        yield silent
+        return
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    shown_by = for_stream(sys.stderr, dumb, lambda: shutil.get_terminal_size().columns)
+    try:
+        yield shown_by
+    finally:
+        shown_by.close()
 
 
 def _flags(text: str) -> list[str]:
@@ -88,7 +97,20 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
 def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) -> int:
     """Grades, reports, returns the exit code."""
     asked = requests(arguments.report, arguments.json)
-    progress = _progress(arguments.quiet)
+    with _following(arguments.quiet) as progress:
+        result, told = _graded(assignment, arguments, rows, asked, progress)
+    _report(result, told, asked, arguments.verbose)
+    return exit_code(result.score, arguments.min_score)
+
+
+def _graded(
+    assignment: Assignment,
+    arguments: argparse.Namespace,
+    rows: list[str],
+    asked: Sequence[Request],
+    progress: Progress,
+) -> tuple[Result, Result]:
+    """The result as whoever runs this may see it, and as students may."""
     path, ours = _submission_path(assignment, arguments), ROOT / "student_template" / assignment.id
     taken = submissions.take(path, assignment.submission, ours)
     if arguments.framework == framework.SUBMITTED:
@@ -104,9 +126,7 @@ def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) 
         progress,
         (lambda result: _rewrite(asked, *_views(result, assignment, arguments))) if arguments.partial else None,
     )
-    result, told = _views(grading.run(), assignment, arguments)
-    _report(result, told, asked, arguments.verbose)
-    return exit_code(result.score, arguments.min_score)
+    return _views(grading.run(), assignment, arguments)
 
 
 def _views(result: Result, assignment: Assignment, arguments: argparse.Namespace) -> tuple[Result, Result]:

@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from grader.report.plain import dumps, headline, one_line, remarks, row_text
 from grader.report.target import put
-from grader.report.texts import words
-from grader.result import Result, RowResult
+from grader.result import Result, RowResult, words
 
 Shown = Literal["visible", "after_due_date", "hidden"]
 

@@ -17,8 +17,8 @@ from markupsafe import Markup
 from grader.report import html_pictures as drawing
 from grader.report.html_calls import call_rows
 from grader.report.target import put
-from grader.report.texts import bounded, visible, words
-from grader.result import Evidence, Result, RowResult, Verdict
+from grader.report.texts import bounded, visible
+from grader.result import Evidence, Result, RowResult, Verdict, words
 from grader.score import describe, measured_error
 
 TEMPLATES = Path(__file__).parent / "templates"

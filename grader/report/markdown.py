@@ -10,8 +10,7 @@ import re
 
 from grader.report.plain import clip, headline, one_line, remarks, row_text
 from grader.report.target import put
-from grader.report.texts import words
-from grader.result import Result, RowResult
+from grader.result import Result, RowResult, words
 
 MOST_OF_A_ROW = 6_000  # characters
 MOST_OF_A_CELL = 300

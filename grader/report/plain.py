@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 
 from grader.report.terminal import evidence_lines
-from grader.report.texts import printable, words
-from grader.result import CheckResult, Result, RowResult
+from grader.report.texts import printable
+from grader.result import CheckResult, Result, RowResult, words
 
 MOST_OF_A_LINE = 500  # characters
 MOST_OF_A_ROW = 6_000

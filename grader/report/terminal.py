@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from grader.report.texts import printable, words
-from grader.result import CheckResult, Evidence, Result, RowResult, Verdict
+from grader.report.texts import printable
+from grader.result import CheckResult, Evidence, Result, RowResult, Verdict, words
 from grader.score import describe, measured_error
 
 STYLES: dict[Verdict, str] = {
@@ -23,84 +24,165 @@ STYLES: dict[Verdict, str] = {
     "blocked": "magenta",
     "hidden": "dim",
 }
+QUIET_VERDICTS = ("pass", "blocked", "not_implemented", "hidden")  # the table says it all
+MOST_TENSORS = 3  # wrong ones of a check, in full
+MOST_CALLS = 6
+MOST_PRINTED = 12  # lines
+COLUMNS = 4  # of the table
+ROW_WIDTH = 30  # columns of the table, at most
+EVIDENCE_WIDTH = 16  # at least
+ROOMY = 90  # columns; with less, a verdict takes two lines
+BORDERS = 13  # of four columns, with the room beside their texts
 
 
 def render(result: Result, console: Console, verbose: bool) -> None:
     """Prints the result."""
-    console.print(_table(result))
+    table = _table(result, console.width)
+    console.print(table)
     for text in result.problems:
         console.print(Text(printable(text)), style="magenta", soft_wrap=True)
     for row in result.rows:
-        for line in _row_details(row, verbose):
-            console.print(line, soft_wrap=True)
+        if verbose or row.verdict not in QUIET_VERDICTS:
+            _print_row(result, row, console, verbose)
+        elif len(table.columns) < COLUMNS and row.verdict != "pass":
+            _print(Text(f"{row.title}: {printable(row.detail)}"), console)
     _remarks(result, console)
     if verbose and result.transcript:
         console.print(Text("\ntest_gpt2 would print:\n" + printable(result.transcript)), soft_wrap=True)
     _total(result, console)
 
 
-def _table(result: Result) -> Table:
+# ---- the table -------------------------------------------------------------------------------------------
+
+
+def _table(result: Result, width: int) -> Table:
+    """The point table; every column but the last is as wide as it needs to be, which is left out where none is left."""
     table = Table(title=escape(f"{result.assignment}: {result.title}"), title_justify="left", expand=False)
-    table.add_column("row", overflow="fold", max_width=30)
-    table.add_column("points", justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=False, max_width=16)
-    table.add_column("evidence", overflow="fold")
-    for row in result.rows:
-        verdict = Text(words(row.verdict, row.inferred), style=STYLES[row.verdict])
-        table.add_row(Text(row.title), f"{row.points}/{row.max_points}", verdict, Text(printable(row.detail)))
+    verdicts = {row.id: words(row.verdict, row.inferred) for row in result.rows}
+    points = max([len("points"), len(_total_points(result)), *(len(_points(row)) for row in result.rows)])
+    pieces = [word for text in verdicts.values() for word in (text.split() if width < ROOMY else [text])]
+    verdict = max([len("verdict"), *map(len, pieces)])
+    row = min(max([len(row.title) for row in result.rows] or [0]), ROW_WIDTH, max(width - points - verdict - 10, 12))
+    evidence = width - row - points - verdict - BORDERS
+    table.add_column("row", overflow="fold", width=row)
+    table.add_column("points", justify="right", no_wrap=True, width=points)
+    table.add_column("verdict", width=verdict)
+    if evidence >= EVIDENCE_WIDTH:
+        table.add_column("evidence", overflow="fold", max_width=evidence)
+    for line in result.rows:
+        told = Text(verdicts[line.id], style=STYLES[line.verdict])
+        cells: list[Text | str] = [Text(line.title), _points(line), told, Text(printable(line.detail))]
+        table.add_row(*cells[: len(table.columns)])
     table.add_section()
-    table.add_row("total", f"{result.score}/{result.max_score}", "", "")
+    table.add_row("total", _total_points(result))
     return table
 
 
-def _row_details(row: RowResult, verbose: bool) -> Iterator[Text]:
-    if row.verdict in ("pass", "blocked", "not_implemented") and not verbose:
-        return
-    yield Text(f"\n{row.title}: {words(row.verdict, row.inferred)}", style="bold")
+def _total_points(result: Result) -> str:
+    return f"{result.score}/{result.max_score}"
+
+
+def _points(row: RowResult) -> str:
+    """Points of how many; `?` for those that are not told."""
+    told = f"{row.points}/{row.max_points}" if row.max_points or not row.withheld else ""
+    return told + (f" ?/{row.withheld}" if row.withheld else "")
+
+
+# ---- failures --------------------------------------------------------------------------------------------
+
+
+def _print_row(result: Result, row: RowResult, console: Console, verbose: bool) -> None:
+    console.print(Text(f"\n{row.title}: {words(row.verdict, row.inferred)}", style="bold"))
     for check in row.checks:
         if check.verdict != "pass" or verbose:
-            yield from _check_details(check, verbose)
+            for line in _check_lines(check, verbose):
+                _print(line, console)
+    if row.verdict not in QUIET_VERDICTS:
+        console.print(Text(f"  again: {_again(result, [row])}", style="dim"), soft_wrap=True)
 
 
-def _check_details(check: CheckResult, verbose: bool) -> Iterator[Text]:
-    yield Text(f"  {check.title}: {words(check.verdict, check.inferred)}", style=STYLES[check.verdict])
+def _print(line: Text, console: Console) -> None:
+    """A line, broken between words at the width; what follows stands two columns further in."""
+    text = line.plain
+    inner = text.lstrip(" ")
+    indent = " " * (len(text) - len(inner))
+    if inner.startswith("|"):  # what the code printed, as it is
+        console.print(line, soft_wrap=True)
+        return
+    wrapped = textwrap.wrap(
+        inner,
+        max(console.width, 40),
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    console.print(Text("\n".join(wrapped), style=line.style), soft_wrap=True)
+
+
+def _check_lines(check: CheckResult, verbose: bool) -> Iterator[Text]:
+    where = f" ({printable(check.file)}:{check.line})" if check.file and check.line else ""
+    yield Text(f"  {check.title}: {words(check.verdict, check.inferred)}{where}", style=STYLES[check.verdict])
     for explanation in check.explanations:
         yield Text(f"    {printable(explanation.text)}", style="bold")
         if explanation.hint:
             yield Text(f"      hint: {printable(explanation.hint)}", style="italic")
     if check.detail:
         yield Text(f"    {printable(check.detail)}")
-    if check.calls_differ:
-        yield Text(f"    calls: {printable(check.calls_differ)}")
-    for evidence in check.evidence:
-        if not evidence.ok or verbose:
-            yield from (Text(f"    {line}") for line in evidence_lines(evidence))
-    if check.output.strip():
+    yield from _call_lines(check)
+    yield from _evidence_lines(check, verbose)
+    printed = check.output.strip().splitlines()
+    if printed:
         yield Text("    it printed:")
-        yield from (Text(f"      | {printable(line)}") for line in check.output.strip().splitlines()[:12])
+        yield from (Text(f"      | {printable(line)}") for line in printed[:MOST_PRINTED])
+        if len(printed) > MOST_PRINTED:
+            yield Text(f"      | … {len(printed) - MOST_PRINTED} more lines")
+
+
+def _call_lines(check: CheckResult) -> Iterator[Text]:
+    wrong = [step.text for step in check.call_steps if step.text]
+    for text in wrong[:MOST_CALLS]:
+        yield Text(f"    calls: {printable(text)}")
+    if len(wrong) > MOST_CALLS:
+        yield Text(f"    calls: … {len(wrong) - MOST_CALLS} more are wrong")
+    if check.calls_differ and not wrong:
+        yield Text(f"    calls: {printable(check.calls_differ)}")
+
+
+def _evidence_lines(check: CheckResult, verbose: bool) -> Iterator[Text]:
+    told = [evidence for evidence in check.evidence if verbose or not evidence.ok]
+    full = told if verbose else told[:MOST_TENSORS]
+    for evidence in full:
+        yield from (Text(f"    {line}") for line in evidence_lines(evidence))
+    if rest := [evidence.tensor for evidence in told[len(full) :]]:
+        yield Text(f"    and wrong: {', '.join(rest)} (--verbose shows them)")
 
 
 def evidence_lines(evidence: Evidence) -> Iterator[str]:
     """A tensor's evidence: what is wrong, where, by how much, how widely."""
-    shape = "[" + ", ".join(str(n) for n in evidence.shape) + "]"
+    name = f"{evidence.tensor} [{', '.join(str(n) for n in evidence.shape)}]"
     if evidence.ok:
-        yield f"{evidence.tensor} {shape}: ok, error {measured_error(evidence)}"
+        yield f"{name}: ok, error {measured_error(evidence)}"
         return
-    yield f"{evidence.tensor} {shape}, case {evidence.case}: {describe(evidence)}"
     if evidence.expected is None:
+        yield f"{name}, case {evidence.case}: {describe(evidence)}"
         return
+    yield f"{name}: {evidence.wrong} of {evidence.size} wrong (case {evidence.case}), furthest off at {evidence.place}:"
     yield (
-        f"  got {_number(evidence.got)}, expected {_number(evidence.expected)}:"
-        f" absolute {_number(evidence.absolute)}, relative {_number(evidence.relative)},"
-        f" allowed {_number(evidence.allowed)}; {100 * evidence.wrong / max(evidence.size, 1):.0f} % of elements wrong"
+        f"  got {_number(evidence.got)}, expected {_number(evidence.expected)}; off by {_number(evidence.absolute)},"
+        f" relative {_number(evidence.relative)}, allowed {_number(evidence.allowed)}"
     )
     if evidence.layers:
         layers = ", ".join(str(layer) for layer in evidence.layers)
-        yield f"  wrong in layers {layers}; the gradient passes layer {evidence.layers[-1]} first: it begins there"
+        plural = "s" if len(evidence.layers) > 1 else ""
+        yield f"  wrong in layer{plural} {layers}; the gradient passes layer {evidence.layers[-1]} first"
 
 
 def _number(value: float | None) -> str:
     return "not finite" if value is None else f"{value:.6g}"
+
+
+# ---- what is left to say ---------------------------------------------------------------------------------
 
 
 def _remarks(result: Result, console: Console) -> None:
@@ -110,21 +192,29 @@ def _remarks(result: Result, console: Console) -> None:
     for text in result.submission.refused:
         console.print(Text(f"not taken as it stands: {printable(text)}", style="dim"), soft_wrap=True)
     for note in result.advice:
-        console.print(Text(f"advice ({note.check}, no points): {printable(note.text)}", style="cyan"), soft_wrap=True)
+        _print(Text(f"advice ({note.check}, no points): {printable(note.text)}", style="cyan"), console)
 
 
 def _total(result: Result, console: Console) -> None:
     build = f", built with {result.build.compiler} {' '.join(result.build.flags[:1])} (serial)" if result.build else ""
-    console.print(
-        Text(
-            f"\nscore {result.score}/{result.max_score}"
-            f"   (fixtures: {result.fixtures.set}, sandbox: {result.sandbox}{build},"
-            f" {result.timing.get('total', 0.0):.1f} s)"
-        )
-    )
+    took = f", {result.timing['total']:.1f} s" if "total" in result.timing else ""
+    facts = f"fixtures: {result.fixtures.set}, sandbox: {result.sandbox}{build}{took}"
+    console.print(Text(f"\nscore {result.score}/{result.max_score}   ({facts})"))
+    if withheld := sum(row.withheld for row in result.rows):
+        console.print(Text(f"{withheld} more points rest on checks that are not shown"))
     if not result.complete:
         console.print(Text("not all rows were graded; the score is that of these alone"))
-    failed = [row.id for row in result.rows if row.verdict not in ("pass", "not_implemented", "blocked")]
-    if failed and len(failed) < len(result.rows):
-        again = f"./grade {result.assignment} {shlex.quote(result.submission.origin)} --only {','.join(failed)}"
-        console.print(Text(f"again, only what failed: {printable(again)}"), soft_wrap=True)
+    failed = [row for row in result.rows if row.verdict not in QUIET_VERDICTS]
+    if len(failed) > 1 and len(failed) < len(result.rows):
+        console.print(Text(f"again, only what failed: {_again(result, failed)}"), soft_wrap=True)
+    if failed:
+        console.print(
+            Text(f"what a row asks for, and what often goes wrong: ./grade explain {result.assignment} {failed[0].id}"),
+            soft_wrap=True,
+        )
+
+
+def _again(result: Result, rows: Sequence[RowResult]) -> str:
+    """The command that grades these rows once more."""
+    names = ",".join(row.id for row in rows)
+    return printable(f"./grade {result.assignment} {shlex.quote(result.submission.origin)} --only {names}")

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 
-from grader.result import Verdict
-
 _CI_COMMAND = re.compile(r"(?<!\S)::|##\[")  # what a CI service takes for a command to itself
-
 LONGEST = 4_000  # characters of one text in a report
 CUT = "\n… (cut here)"
 
@@ -25,8 +22,3 @@ def printable(text: str) -> str:
 def bounded(text: str, longest: int = LONGEST) -> str:
     """The text, cut where it is very long."""
     return text if len(text) <= longest else text[:longest] + CUT
-
-
-def words(verdict: Verdict, inferred: bool = False) -> str:
-    """A verdict in words."""
-    return verdict.replace("_", " ") + (" (inferred)" if inferred else "")

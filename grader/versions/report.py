@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
-from grader.report.texts import printable, words
-from grader.result import Record
+from grader.report.texts import printable
+from grader.result import Record, words
 from grader.versions.differences import Change, Reason, RowChange, Side
 
 SCHEMA = "tensorgrade/compare/1"

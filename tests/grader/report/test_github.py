@@ -54,7 +54,7 @@ def test_a_lost_row_points_at_its_function() -> None:
         "12",
         "First (0/10)",
     )
-    assert "dinp[b=1, c=2] is 1.5, should be 1" in text
+    assert "furthest off at [b=1, c=2]" in text
     assert (last, total) == ("notice", "X1: 10/20")
 
 

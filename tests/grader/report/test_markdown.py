@@ -60,7 +60,7 @@ def test_what_a_reader_sees() -> None:
     assert "| `First` | 0/10 | ❌ fail |  |" in text
     assert "| `a\\|b` | 10/10 | ✅ pass |  |" in text
     assert "| **total** | **10/20** | | |" in text
-    assert "<details><summary>first: fail</summary>\n\n```text\nfail\nf alone: fail\n  dinp [2, 3], case" in text
+    assert "<details><summary>first: fail</summary>\n\n```text\nfail\nf alone: fail\n  dinp [2, 3]: 3 of" in text
 
 
 def test_long_output_is_cut() -> None:

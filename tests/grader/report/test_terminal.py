@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from grader.report import terminal, texts
-from grader.result import AdviceNote, Result, SubmissionInfo, Verdict
+from grader.result import AdviceNote, Explanation, Result, SubmissionInfo, Verdict, words
 from tests.grader.builders import check_result, evidence, result, row_result
 
 COLOUR = re.compile(r"\x1b\[(\d+;)*[39][0-7]m")
@@ -81,15 +81,25 @@ def test_eighty_columns_hold_the_table(verdict: Verdict) -> None:
     table = [line for line in shown(result(*rows)).splitlines() if line[:1] in "┏┃┡│├└"]
     assert len(table) > 5
     assert max(len(line) for line in table) <= 80
-    assert texts.words(verdict, True).split()[0] in "\n".join(table)
-    words = " ".join(" ".join(line.split("│")[4] for line in table if line.count("│") == 5).split())
-    assert "should be 2.46914e-05" in words
+    assert words(verdict, True).split()[0] in "\n".join(table)
+    told = " ".join(" ".join(line.split("│")[4] for line in table if line.count("│") == 5).split())
+    assert "should be 2.46914e-05" in told
+
+
+@pytest.mark.parametrize("width", [40, 55, 72, 100, 140])
+def test_a_table_of_any_width_is_whole(width: int) -> None:
+    rows = [row_result("not_implemented", title="crossentropy_softmax_backward", detail="word " * 9, points=0)] * 2
+    table = [line for line in shown(result(*rows), width).splitlines() if line and line[0] in "┏┃┡│├└"]
+    assert {line[-1] for line in table} <= set("┓┃┩│┤┘")
+    assert len({len(line) for line in table}) == 1
+    assert len(table[0]) <= width
+    assert shown(result(*rows), width).count("word") >= 18, "in the table, or below it"
 
 
 def test_a_failure_says_where_and_by_how_much() -> None:
     text = shown(result(row_result("fail")))
-    assert "dinp [2, 3], case probe/small: dinp[b=1, c=2] is 1.5, should be 1 (3 of 6 wrong)" in text
-    assert "absolute 0.5, relative 0.5, allowed 0.0001; 50 % of elements wrong" in text
+    assert "dinp [2, 3]: 3 of 6 wrong (case probe/small), furthest off at [b=1, c=2]:" in text
+    assert "got 1.5, expected 1; off by 0.5, relative 0.5, allowed 0.0001" in text
 
 
 def test_a_layer_says_where_it_begins() -> None:
@@ -97,6 +107,43 @@ def test_a_layer_says_where_it_begins() -> None:
     assert "wrong in layers 0, 1; the gradient passes layer 1 first" in shown(
         result(row_result("fail", checks=[wrong]))
     )
+
+
+def test_of_many_wrong_tensors_the_first_are_shown_in_full() -> None:
+    names = [f"d{i}" for i in range(16)]
+    many = row_result("fail", checks=[check_result("fail", evidence=[evidence(False, tensor=n) for n in names])])
+    text = " ".join(shown(result(many)).split())
+    assert text.count("furthest off at") == terminal.MOST_TENSORS
+    assert f"and wrong: {', '.join(names[terminal.MOST_TENSORS :])} (--verbose shows them)" in text
+    assert shown(result(many), verbose=True).count("furthest off at") == 16
+
+
+def test_the_reason_comes_before_the_evidence() -> None:
+    why = Explanation(kind="fault", text="equals a known one", hint="look there", fault="x", tensors=[], cases=[])
+    text = shown(result(row_result("fail", checks=[check_result("fail", explanations=[why], file="x.c", line=7)])))
+    assert text.index("f alone: fail (x.c:7)") < text.index("equals a known one") < text.index("hint: look there")
+    assert text.index("hint: look there") < text.index("furthest off at")
+
+
+def test_a_lost_row_says_how_it_is_graded_again() -> None:
+    text = shown(result(row_result("fail")))
+    assert "  again: ./grade X1 here --only first\n" in text
+    assert "./grade explain X1 first" in text
+    assert "again" not in shown(result())
+
+
+def test_no_line_of_ours_is_wider_than_the_terminal() -> None:
+    long = check_result("fail", detail="word " * 60, evidence=[evidence(False, tensor="d" * 20, case="c/" + "x" * 30)])
+    lines = shown(result(row_result("fail", detail="word " * 60, checks=[long]))).splitlines()
+    assert max(len(line.rstrip()) for line in lines if "./grade" not in line) <= 80
+    assert [line for line in lines if line.startswith("      word")], "what follows stands further in"
+
+
+def test_withheld_points_are_said() -> None:
+    hidden = row_result("hidden", points=0, max_points=0, withheld=10, detail="rests on checks that are not shown")
+    text = shown(result(row_result(), hidden))
+    assert "?/10" in text
+    assert "10 more points rest on checks that are not shown" in text
 
 
 def test_what_passed_is_shown_when_asked_for() -> None:
@@ -107,17 +154,18 @@ def test_what_passed_is_shown_when_asked_for() -> None:
 
 
 def test_the_total_is_said_once_in_the_table_and_once_below() -> None:
-    text = shown(result(row_result(), row_result("fail", id="second")))
-    assert "score 10/20" in text
-    assert "again, only what failed: ./grade X1" in text
-    assert "--only second" in text
+    text = shown(result(row_result(), row_result("fail", id="second"), row_result("fail", id="third")))
+    assert "score 10/30" in text
+    assert "again, only what failed: ./grade X1 here --only second,third" in text
 
 
 def test_numbers_that_are_none_are_said_in_words() -> None:
     wrong = check_result("fail", evidence=[evidence(False, got=None, absolute=None, relative=None)])
-    assert "got not finite, expected 1" in shown(result(row_result("fail", checks=[wrong])))
+    assert "got not finite, expected 1;" in shown(result(row_result("fail", checks=[wrong])))
 
 
 def test_what_it_printed_is_cut() -> None:
     noisy = check_result("crashed", output="line\n" * 500)
-    assert shown(result(row_result("crashed", checks=[noisy]))).count("| line") == 12
+    text = shown(result(row_result("crashed", checks=[noisy])))
+    assert text.count("| line") == 12
+    assert "| … 488 more lines" in text
