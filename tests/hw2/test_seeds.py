@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader import fixtures
-from tests.hw2.patches import Patch, Right
+from grader.known.python import Patch
+from tests.hw2.patches import Right
 from tests.hw2.support import grade_hw2
 
 SEEDS = range(1, 21)
