@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader import assignment as assignments
 from grader import fixtures, sandbox
-from grader.batch import find, late, progress, times
+from grader.batch import find, late, pages, progress, times
 from grader.batch import roster as rosters
 from grader.batch import run as batches
 from grader.batch.gradebook import write_feedback, write_tables
@@ -136,6 +136,7 @@ def _export(ledger: Ledger, options: argparse.Namespace, policy: late.Policy | N
             notes.append(f"late days: {told[0][0]}: {told[0][1]}{more}")
     write_tables(ledger, options.assignment, options.out, options.canvas_column or options.assignment)
     write_feedback(ledger, options.assignment, options.out)
+    pages.write(ledger, options.assignment, options.out)
     return notes
 
 
@@ -149,5 +150,5 @@ def run(arguments: Sequence[str]) -> int:
         print(f"{tally.graded} graded, {tally.unchanged} unchanged, {len(tally.failed)} without a score")
         for line in tally.failed:
             print(f"  {line}")
-        print(f"gradebook: {options.out / f'{options.assignment}-gradebook.csv'}")
+        print(f"the class: {options.out / pages.INDEX}")
     return EXIT_INFRASTRUCTURE if tally.failed else EXIT_GRADED

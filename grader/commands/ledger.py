@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader import assignment as assignments
-from grader.batch import late, times
+from grader.batch import late, pages, times
 from grader.batch.gradebook import mark, write_feedback, write_tables
 from grader.batch.ledger import Ledger
 from grader.batch.ledger.records import put_late_days, put_override, put_times
@@ -204,5 +204,6 @@ def _export(ledger: Ledger, options: argparse.Namespace) -> None:
     column = options.canvas_column or options.assignment
     written = write_tables(ledger, options.assignment, options.folder, column)
     written.append(write_feedback(ledger, options.assignment, options.folder))
+    written += pages.write(ledger, options.assignment, options.folder)
     with shown():
         print("\n".join(str(path) for path in written))

@@ -78,9 +78,14 @@ def _finalize(value: object) -> object:
     return visible(bounded(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
+def page(template: str, **values: object) -> str:
+    """A page from one of the templates."""
+    return _environment().get_template(template).render(**values)
+
+
 def text(result: Result) -> str:
     """The page."""
-    return _environment().get_template("report.html.j2").render(r=result, heat_map=Pen().heat_map)
+    return page("report.html.j2", r=result, heat_map=Pen().heat_map)
 
 
 def write(result: Result, target: str) -> None:
