@@ -12,9 +12,9 @@ import shlex
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Literal
 from uuid import NAMESPACE_URL, uuid5
 
 import yaml
@@ -43,12 +43,14 @@ class Settings:
         fixtures: the set that it is graded against; none: the public one.
         options: options of ``./grade`` that each grading gets.
         image: the name of the image, for sites that run one.
+        readers: who grades there: root, or all, any user.
     """
 
     assignment: Assignment
     fixtures: Path | None
     options: Sequence[str]
     image: str
+    readers: Literal["root", "all"] = "root"
 
 
 def gradescope(settings: Settings) -> Files:
@@ -87,7 +89,7 @@ def prairielearn(settings: Settings) -> Files:
 
 def autolab(settings: Settings) -> Files:
     """An assessment's folder, and the image that grades it."""
-    assignment = settings.assignment
+    assignment, settings = settings.assignment, replace(settings, readers="all")  # Tango grades as a user of its own
     files = assignment.submission.files
     handin = files[0] if len(files) == 1 else "handin.zip"
     name = assignment.id.lower()
@@ -155,7 +157,7 @@ def _grader(settings: Settings) -> Files:
         options[:0] = ["--fixtures", f'"$here/{public.parent}/private"']
     for name in ("setup.sh", "grade-submission.sh"):
         found[f"{GRADER}/{name}"] = (SCRIPTS / name).read_bytes()
-    found[f"{GRADER}/assignment"] = _configuration(assignment, options).encode()
+    found[f"{GRADER}/assignment"] = _configuration(settings, options).encode()
     return found
 
 
@@ -169,11 +171,13 @@ def _needed(assignment: Assignment) -> list[str]:
     return list(dict.fromkeys([*ALWAYS, f"assignments/{assignment.id}", *sources, *corpora, *template, *solved]))
 
 
-def _configuration(assignment: Assignment, options: Sequence[str]) -> str:
+def _configuration(settings: Settings, options: Sequence[str]) -> str:
+    assignment = settings.assignment
     return (
         "# What the scripts beside this file grade, and with which options of ./grade.\n"
         f"ASSIGNMENT={assignment.id}\n"
         f"LANGUAGE={assignment.submission.language}\n"
+        f"READERS={settings.readers}\n"
         f'set -- {" ".join([*options, ""])}"$@"\n'
     )
 

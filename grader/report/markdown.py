@@ -15,6 +15,7 @@ from grader.result import Result, RowResult, words
 MOST_OF_A_ROW = 6_000  # characters
 MOST_OF_A_CELL = 300
 _RUNS = re.compile("`+")
+_SIGNS = re.compile(r"[!-/:-@\[-`{-~]")
 SIGNS = {"pass": "✅", "not_implemented": "⬜", "blocked": "⬜", "hidden": "🔒"}
 LOST = "❌"
 
@@ -26,12 +27,17 @@ def write(result: Result, target: str) -> None:
 
 def render(result: Result, most: int = MOST_OF_A_ROW) -> str:
     """The result as Markdown; at most so many characters for each row."""
-    parts = [f"## {one_line(result.title)}\n\n**{headline(result)}**\n", _table(result)]
+    parts = [f"## {escaped(result.title)}\n\n**{headline(result)}**\n", _table(result)]
     if told := remarks(result):
         parts.append(block(told))
     parts += [_details(row, most) for row in result.rows if row.verdict not in SIGNS]
     parts.append(_facts(result))
     return "\n".join(parts)
+
+
+def escaped(text: str) -> str:
+    """Text of ours, e.g. a title, in which no sign is markup."""
+    return _SIGNS.sub(r"\\\g<0>", one_line(text))
 
 
 def span(text: str) -> str:

@@ -139,6 +139,9 @@ def test_the_set_up_installs_what_is_missing_and_grades_the_reference(autograder
     done = run(autograder / "source" / "setup.sh", AUTOGRADER=autograder, PATH=path, LOG=tmp_path / "log")
     assert done.returncode == 0, done.stderr
     assert "score 10/10" in done.stdout
+    here = autograder / "source" / "tensorgrade"
+    for secret in (here / "reference", here / "fixtures" / "A2" / "public" / "expected"):
+        assert secret.stat().st_mode & 0o077 == 0
     installed = [line for line in (tmp_path / "log").read_text().splitlines() if line.startswith("apt-get install")]
     assert installed == ([] if shutil.which("bwrap") else ["apt-get install -y -qq --no-install-recommends bubblewrap"])
 
