@@ -28,6 +28,7 @@ EPILOG = """\
 other commands:
   batch ID SUBMISSIONS --out DIR  grade a class: a ledger, a page a student, gradebooks
   ledger list|show|override|...   look into a class's ledger, decide, export
+  explain <ID> [ROW]            what a row asks for, what is checked, what often goes wrong
   fixtures build|verify|state   make or check the fixtures (needs torch)
   package NAME ID --out DIR     what a course site runs: gradescope, prairielearn, autolab
   schema                        the JSON Schema of a result
@@ -46,6 +47,7 @@ COMMANDS = {
     "batch": "batch",
     "compare": "compare",
     "data": "data",
+    "explain": "explain",
     "fixtures": "fixtures",
     "ledger": "ledger",
     "package": "package",
