@@ -1,4 +1,4 @@
-"""What a row asks for, in words: ``assignments/<ID>/rows.yaml``, beside what stands in the assignment and the limits."""
+"""What a row asks for, in words: ``assignments/<ID>/rows.yaml``, beside the assignment and the limits."""
 
 from __future__ import annotations
 

@@ -22,9 +22,8 @@ MOST_CASES = 12
 
 def run(arguments: list[str]) -> int:
     """Prints it."""
-    parser = Parser(
-        prog="grade explain", description="Say what a row asks for, what is checked, what often goes wrong."
-    )
+    told = "Say what a row asks for, what is checked and how closely, and what often goes wrong."
+    parser = Parser(prog="grade explain", description=told)
     parser.add_argument("assignment", help=f"one of: {', '.join(assignments.known_ids())}")
     parser.add_argument("row", nargs="?", help="a row, or a function of it; none: list the rows")
     parser.add_argument("--all", action="store_true", help="every known mistake, not one of each kind")
