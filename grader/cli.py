@@ -36,6 +36,7 @@ other commands:
   data import|fetch|forget      real data for training runs, in place of the embedded corpus
   mutate <ID>                   a mutation study of the grader itself
   compare A B SUBMISSIONS       whose score changes under other tolerances, fixtures or assignment
+  doctor [--json]               what this machine can do, and what to install or allow
   selftest                      run the grader's own tests
 
 exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)
@@ -47,6 +48,7 @@ COMMANDS = {
     "batch": "batch",
     "compare": "compare",
     "data": "data",
+    "doctor": "doctor",
     "explain": "explain",
     "fixtures": "fixtures",
     "ledger": "ledger",
