@@ -34,6 +34,7 @@ other commands:
   schema                        the JSON Schema of a result
   template [--check]            cut the student templates from the references
   data import|fetch|forget      real data for training runs, in place of the embedded corpus
+  calibrate <ID>                do the tolerances separate right from wrong, and by how much
   mutate <ID>                   a mutation study of the grader itself
   compare A B SUBMISSIONS       whose score changes under other tolerances, fixtures or assignment
   doctor [--json]               what this machine can do, and what to install or allow
@@ -46,6 +47,7 @@ exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastru
 # What a first word that is no assignment runs: a module of grader.commands with `run(arguments) -> exit code`.
 COMMANDS = {
     "batch": "batch",
+    "calibrate": "calibrate",
     "compare": "compare",
     "data": "data",
     "doctor": "doctor",

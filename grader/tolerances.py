@@ -20,8 +20,9 @@ class Evidence(Strict):
     """What the limit stands between, in the limit's own metric."""
 
     honest: float = Field(ge=0, description="largest error of any correct variant")
+    honest_is: str = Field(default="", description="which variant that was")
     wrong: float | None = Field(gt=0, description="smallest error of any known wrong one; null: none known")
-    wrong_is: str = Field("", description="which mistake that was")
+    wrong_is: str = Field(default="", description="which mistake that was")
 
 
 class Limit(Strict):
@@ -42,10 +43,10 @@ class Limit(Strict):
     """
 
     scale: Literal["max", "element", "absolute", "order", "between", "at_least", "spread"]
-    rtol: float = Field(0.0, ge=0, allow_inf_nan=False)
-    atol: float = Field(0.0, ge=0, allow_inf_nan=False)
+    rtol: float = Field(default=0.0, ge=0, allow_inf_nan=False)
+    atol: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     evidence: Evidence | None = None
-    source: str = Field("", description="where a limit that was not measured comes from")
+    source: str = Field(default="", description="where a limit that was not measured comes from")
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
