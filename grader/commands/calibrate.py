@@ -72,7 +72,7 @@ def record(assignment: Assignment, found: Sequence[Measured]) -> dict[str, Any]:
     for measured in found:
         unit = nominal(measured.limit)
         errors = {
-            kind: {name: share * unit for name, share in sorted(shares.items())}
+            kind: {name: share * unit for name, share in shares.items()}
             for kind, shares in (("honest", measured.honest), ("wrong", measured.wrong))
         }
         limits.append({"limit": measured.place.name, "is": unit, "problems": measured.problems, **errors})
