@@ -16,7 +16,7 @@ from grader.assignment import Memory, Races, Sanitizers
 from grader.engine import Built, Probed
 from grader.errors import InfrastructureError
 from grader.result import Explanation
-from grader.sanitize.reports import Report, parse, read_places, unusable
+from grader.sanitize.reports import Report, parse, plain, read_places, unusable
 from grader.sanitize.sentences import Source, sentence
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ class Watch:
         try:
             built = build.result() if build is not None else None
             if built is None or not built.report.ok:
-                return Found(kind, {}, failed=missing)
+                error = self._error(built)
+                return Found(kind, {}, failed=f"{rules.title} could not look at it: {error}" if error else missing)
             grading, lacking = self.run.grading, built.report.unavailable
             usable = [name for name in checks if not any(p in lacking for p in grading.check(name).needs)]
             futures = {n: self.run.pool.submit(self._probe, n, built, rules) for n in usable}
@@ -153,6 +154,12 @@ class Watch:
         ended = [name for name, one in probed.items() if not self._ended(name, one)]
         why = why or (f"it came to no end with {', '.join(ended)}" if ended else "")
         return Found(kind, told, len(usable), f"{rules.title} could not look at all of it: {why}" if why else "")
+
+    def _error(self, built: Built | None) -> str:
+        """What the tool's compiler says against the student's file, which another has compiled; empty: nothing."""
+        lines = built.report.messages.splitlines() if built is not None else []
+        found = next((line for line in lines if line.startswith(self.source.name) and "error: " in line), "")
+        return plain(f"it does not compile with {built.report.compiler}: {found}") if built and found else ""
 
     def _ended(self, name: str, probed: Probed) -> bool:
         """Whether each case came to its end, or to a report: one that did not may have hidden something."""
