@@ -157,6 +157,19 @@ class Sanitizers(Strict):
     limits: Limits
 
 
+class AxisDetails(Strict):
+    """What is known of an axis beyond its name, for telling where a tensor is wrong."""
+
+    says: str = Field(default="", description="what one index of it is, e.g. `layer`")
+    split: list[str] = Field(default=[], description="the axes that it divides into, the slowest first")
+    names: list[str] = Field(default=[], description="of its indices, for an axis with few")
+    size: str = Field(default="", description="a parameter; of the axes that another divides into, one may lack it")
+    padded_from: str = Field(default="", description="a parameter: indices from there on are padding")
+    masked_by: str = Field(default="", description="an axis: where this one's index is larger, a mask forbids to write")
+    chosen_by: list[str] = Field(default=[], description="whole-numbered inputs whose values are indices of this axis")
+    passed_last_first: bool = Field(default=False, description="what flows through it comes to the last index first")
+
+
 class RealFiles(Strict):
     """How a check runs on the real files that a user brings (``--checkpoint``, ``--state``)."""
 
@@ -182,6 +195,8 @@ class Assignment(Strict):
     backend_variable: str | None = Field(None, description="environment variable that names the backend")
     policies: dict[str, str] = Field({}, description="decisions of the course, handed to the probes and to `derive`")
     axes: dict[str, list[str]] = Field({}, description="names of the axes of `tensor`, or of `check.tensor`")
+    axis_details: dict[str, AxisDetails] = Field({}, description="by the axes' names")
+    factors: dict[str, str] = Field({}, description="by name, products of sizes that a result may be off by: `C / NH`")
     parts: dict[str, list[str]] = Field({}, description="names of the equal parts of an axis, e.g. q, k, v")
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
 

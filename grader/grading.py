@@ -242,8 +242,13 @@ class Grading:
             return BuildInfo(compiler=compiler, version=_version(compiler), flags=flags) if compiler else None
 
     def _explain(self) -> None:
+        """Explains what failed; the whole program only where every part of it is right by itself."""
+        direct = [judged for name, judged in self.judged.items() if self.check(name).role == "direct"]
+        parts_are_right = all(judged.verdict == "pass" for judged in direct)
         for name, judged in self.judged.items():
-            if judged.verdict in ("fail", "crashed", "timed_out") and not judged.inferred:
+            whole = self.check(name).role == "whole"
+            failed = judged.verdict in ("fail", "crashed", "timed_out") and not judged.inferred
+            if failed and (parts_are_right or not whole):
                 judged.explained = self._explained(name, judged)
 
     def _explained(self, name: str, judged: Judged) -> Explained:

@@ -11,6 +11,7 @@ from typing import Any
 from grader import calls as call_records
 from grader import derive, pictures, tensorfile
 from grader.assignment import Assignment, Check
+from grader.calls import Call
 from grader.cases import Array
 from grader.compare import Comparison, compare
 from grader.engine import Probed
@@ -36,7 +37,14 @@ class Explained:
 
 @dataclass
 class Judged:
-    """A check as judged: the verdict and what it rests on."""
+    """A check as judged: the verdict, what it rests on, and what its explanation can rest on.
+
+    Attributes:
+        faults: by case, computes what known mistakes give where that depends on what was handed back.
+        endings: the cases that did not end well.
+        calls: by case, those that were made and the right ones, those of the student's own operators left out.
+        writes: inputs that the code wrote to.
+    """
 
     verdict: Verdict
     comparisons: list[Comparison] = field(default_factory=list)
@@ -49,6 +57,9 @@ class Judged:
     params: dict[str, Mapping[str, int | float]] = field(default_factory=dict)
     faults: dict[str, Callable[[], Mapping[str, Mapping[str, Array]]]] = field(default_factory=dict)
     advice: list[str] = field(default_factory=list)
+    endings: dict[str, Verdict] = field(default_factory=dict)
+    calls: dict[str, tuple[list[Call], list[Call]]] = field(default_factory=dict)
+    writes: list[str] = field(default_factory=list)
     explained: Explained = field(default_factory=Explained)
     found: list[Explanation] = field(default_factory=list)  # by what has watched the code as it ran
 
@@ -123,11 +134,18 @@ class Judge:
                 judged = Judged("not_implemented", detail=f"{check.function} does nothing yet")
             self._compare_all(check_id, check, cases, probed, judged)
         judged.advice += _advice(cases, probed)
+        judged.endings, judged.writes = self._endings_by_case(cases, probed), _writes(cases, probed)
         if check.calls:
-            judged.calls_differ = _calls_differ(cases, probed, own)
+            judged.calls = {case.id: found for case in cases if (found := _calls(case, probed, own)) is not None}
+            judged.calls_differ = _calls_differ(cases, judged)
         if judged.verdict not in ("pass", "not_implemented"):
             judged.output = probed.outcome.output
         return judged
+
+    @staticmethod
+    def _endings_by_case(cases: Sequence[FixtureCase], probed: Probed) -> dict[str, Verdict]:
+        statuses = {case.id: probed.statuses.get(case.id, {"status": "crashed"}) for case in cases}
+        return {name: ended[0] for name, status in statuses.items() if (ended := _ending(status)) is not None}
 
     def _endings(self, cases: Sequence[FixtureCase], probed: Probed) -> tuple[Verdict, str] | None:
         found = []
@@ -286,15 +304,27 @@ def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _calls_differ(cases: Sequence[FixtureCase], probed: Probed, own: Sequence[str]) -> str:
+def _calls(case: FixtureCase, probed: Probed, own: Sequence[str]) -> tuple[list[Call], list[Call]] | None:
+    """The calls that were made, as far as they are calls, and the right ones; None where none were recorded."""
+    made = probed.statuses.get(case.id, {}).get("calls")
+    if not isinstance(made, list):
+        return None
+    usable = [call for call in made if isinstance(call, dict) and isinstance(call.get("args"), dict)]
+    return call_records.without(usable, own), call_records.without(case.calls, own)
+
+
+def _writes(cases: Sequence[FixtureCase], probed: Probed) -> list[str]:
+    """The inputs that a probe saw written to."""
+    told = [probed.statuses.get(case.id, {}).get("changed_inputs") for case in cases]
+    return list(dict.fromkeys(_text(name)[:40] for names in told if isinstance(names, list) for name in names))
+
+
+def _calls_differ(cases: Sequence[FixtureCase], judged: Judged) -> str:
     for case in cases:
-        made = probed.statuses.get(case.id, {}).get("calls")
-        if not isinstance(made, list):
+        if case.id not in judged.calls:
             return "the calls were not recorded"
-        usable = [call for call in made if isinstance(call, dict) and isinstance(call.get("args"), dict)]
         try:
-            mine, right = (call_records.without(calls, own) for calls in (usable, case.calls))
-            difference = call_records.first_difference(mine, right)
+            difference = call_records.first_difference(*judged.calls[case.id])
         except RecursionError:
             difference = "the record of the calls cannot be read"
         if difference is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,17 +55,20 @@ class Observed:
         assignment: whose it is.
         dictionary: the fixture set's known mistakes, in words.
         cases: those that handed tensors back.
-        wrong: tensor → the cases in which it is wrong, in the order in which evidence is told.
+        judged: what came of it.
+        fixtures: all its cases, those too that handed nothing back.
+        wrong: tensor → the cases in which it is wrong → why, in the order in which evidence is told.
         limits: tensor → its limit.
-        ended: case → status, of every case.
     """
 
     check_id: str
     check: Check
     assignment: Assignment
     dictionary: Dictionary
+    judged: Judged
+    fixtures: Sequence[FixtureCase]
     cases: dict[str, CaseSeen]
-    wrong: dict[str, list[str]] = field(default_factory=dict)
+    wrong: dict[str, dict[str, str]] = field(default_factory=dict)
     limits: dict[str, Limit] = field(default_factory=dict)
 
     @property
@@ -104,14 +108,14 @@ def observe(
 ) -> Observed:
     """A failed check, as far as its cases handed tensors back."""
     seen = {case.id: _seen(case, judged) for case in cases if case.id in judged.tensors}
-    observed = Observed(check_id, check, assignment, dictionary, seen)
+    observed = Observed(check_id, check, assignment, dictionary, judged, cases, seen)
     for comparison in judged.comparisons:
         name = comparison.tensor
         if name in check.context or comparison.case not in seen:
             continue
         observed.limits[name] = tolerances.limit(assignment.id, check_id, name, check.official)
         if not comparison.ok and name in seen[comparison.case].got:
-            observed.wrong.setdefault(name, []).append(comparison.case)
+            observed.wrong.setdefault(name, {})[comparison.case] = comparison.reason
     return observed
 
 
@@ -125,5 +129,5 @@ def _seen(case: FixtureCase, judged: Judged) -> CaseSeen:
         got=judged.tensors[case.id],
         expected=judged.expected[case.id],
         stored=stored,
-        inputs=lambda: tensorfile.read(case.inputs_path),
+        inputs=cache(lambda: tensorfile.read(case.inputs_path)),
     )

@@ -1,31 +1,75 @@
-"""The explanations of one failed check."""
+"""The explanations of one failed check, in the order in which they are told."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from grader.explain import calls as call_words
+from grader.explain.descriptions import Description, describe
 from grader.explain.dictionary import Lookup, Match
+from grader.explain.endings import what_tells_apart
 from grader.explain.levels import Level
 from grader.explain.observed import Observed
+from grader.explain.record import Record, differing_record
 from grader.explain.words import listed
 from grader.judge import Explained
 from grader.result import Explanation
 
+FORWARD = "beside the forward pass, read from its last line to its first: which call stands where, on which tensors?"
+
 
 def explain(observed: Observed, level: Level, public: bool) -> Explained:
-    """The explanations of a failed check, best first."""
+    """The explanations of a failed check, best first.
+
+    Args:
+        observed: the check.
+        level: how much is told.
+        public: whether indices and measured numbers may be told.
+    """
     if level == "none":
         return Explained()
+    record = differing_record(observed)
+    if level == "where":
+        return Explained(list(_places(observed, record, public)))
     matches = Lookup(observed).matches()
-    return Explained([_of_match(observed, match) for match in matches])
+    found = [_of_match(observed, match, level) for match in matches]
+    explained = {tensor for match in matches for tensor in match.tensors}
+    found += _of_record(record)
+    if record is None:
+        rest = [tensor for tensor in observed.wrong if tensor not in explained]
+        found += [_of_description(one, level == "full" and public) for one in describe(observed, rest, public)]
+    found += _of_endings(observed)
+    steps = call_words.records(record.steps, record.sizes) if record else []
+    return Explained(found, steps, record.case if record else "")
 
 
-def _of_match(observed: Observed, match: Match) -> Explanation:
+def _places(observed: Observed, record: Record | None, public: bool) -> Iterator[Explanation]:
+    """Where it is wrong, and nothing of why."""
+    if record is not None:
+        first = next(step for step in record.steps if step.kind != "same")
+        layer = "" if first.layer is None else f" of layer {first.layer}"
+        text = f"the calls part from the right ones at {first.call.get('function')}{layer}"
+        yield Explanation(kind="calls", text=text, hint="", fault=None, tensors=[], cases=[record.case])
+        return
+    for one in describe(observed, list(observed.wrong), public):
+        yield Explanation(
+            kind="place", text=one.place, hint="", fault=None, tensors=list(one.tensors), cases=list(one.cases)
+        )
+    yield from _of_endings(observed)
+
+
+# ---- a known mistake ---------------------------------------------------------------------------------------
+
+
+def _of_match(observed: Observed, match: Match, level: Level) -> Explanation:
     verb = "equals" if len(match.tensors) == 1 else "equal"
     cases = list(dict.fromkeys(case for tensor in match.tensors for case in observed.wrong[tensor]))
+    text = f"{listed(match.tensors)} {verb} what comes out when {_says(match)}"
+    if level == "full":
+        text += f" (within the limit, in {len(observed.cases)} case{'s' if len(observed.cases) != 1 else ''})"
     return Explanation(
         kind="fault",
-        text=f"{listed(match.tensors)} {verb} what comes out when {_says(match)}",
+        text=text,
         hint="; ".join(dict.fromkeys(fault.hint for fault in match.faults if fault.hint)),
         fault="+".join(fault.id for fault in match.faults),
         tensors=list(match.tensors),
@@ -39,4 +83,39 @@ def _says(match: Match) -> str:
 
 
 def _both(says: Sequence[str]) -> str:
-    return says[0] if len(says) == 1 else f"two mistakes come together: {says[0]}, and {says[1]}"
+    return says[0] if len(says) == 1 else f"two mistakes come together: {says[0]}; and {says[1]}"
+
+
+# ---- the rest ----------------------------------------------------------------------------------------------
+
+
+def _of_record(record: Record | None) -> list[Explanation]:
+    if record is None:
+        return []
+    sentences = call_words.in_words(record.steps, record.layers, record.sizes)
+    return [
+        Explanation(kind="calls", text=text, hint="" if i else FORWARD, fault=None, tensors=[], cases=[record.case])
+        for i, text in enumerate(sentences)
+    ]
+
+
+def _of_description(one: Description, numbers: bool) -> Explanation:
+    return Explanation(
+        kind="pattern" if one.pattern else "place",
+        text=one.text + (f" ({one.numbers})" if numbers and one.numbers else ""),
+        hint=one.hint,
+        fault=None,
+        tensors=list(one.tensors),
+        cases=list(one.cases),
+    )
+
+
+def _of_endings(observed: Observed) -> list[Explanation]:
+    """What the cases that do not end well have, and the others have not."""
+    endings = observed.judged.endings
+    apart = what_tells_apart(observed.fixtures, endings)
+    if not apart:
+        return []
+    text = f"only the cases in which {apart} do not end well; the others do"
+    hint = "what is different there, in the loops and in what may be read?"
+    return [Explanation(kind="crash", text=text, hint=hint, fault=None, tensors=[], cases=list(endings))]

@@ -129,7 +129,8 @@ def _check_lines(check: CheckResult, verbose: bool) -> Iterator[Text]:
             yield Text(f"      hint: {printable(explanation.hint)}", style="italic")
     if check.detail:
         yield Text(f"    {printable(check.detail)}")
-    yield from _call_lines(check)
+    if verbose or not any(explanation.kind == "calls" for explanation in check.explanations):
+        yield from _call_lines(check)
     yield from _evidence_lines(check, verbose)
     printed = check.output.strip().splitlines()
     if printed:

@@ -89,7 +89,8 @@ class _State:
         if "eps-in-the-root" in on:
             return m_hat / np.sqrt(v_hat + eps)
         if "eps-before-correction" in on:
-            return m_hat / (np.sqrt(v_hat / np.where(v > 0, v, 1.0)) * (np.sqrt(v) + eps))
+            corrected = 1.0 if "no-correction-of-v" in on else float(np.sqrt(correct2))
+            return m_hat / (corrected * (np.sqrt(v) + eps))
         return m_hat / ((v_hat if "no-root" in on else np.sqrt(v_hat)) + eps)
 
     @staticmethod
