@@ -78,6 +78,7 @@ class Check(Strict):
     probe: str = Field(description="the driver's name of the way to probe")
     function: str = Field(description="the student's function that is looked at")
     at: str = Field("", description="where a mistake most likely stands, e.g. Network.forward; empty: the function")
+    uses: list[str] = Field([], description="other functions of the student's that the probe calls")
     needs: list[str] = Field([], description="functions without which the check cannot be made")
     build: str
     support: list[str] = Field([], description="builds of our own that the probe uses")

@@ -108,6 +108,9 @@ def grade_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="rewrite the reports after each check: being stopped leaves what was done",
     )
+    parser.add_argument(
+        "--watch", action="store_true", help="grade again at each save: the rows that it can have touched"
+    )
     parser.add_argument("--verbose", "-v", action="store_true", help="all evidence, and the handout's own transcript")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
     parser.add_argument("--min-score", type=int, default=0, metavar="N", help="exit with 1 below N points")

@@ -15,7 +15,7 @@ from grader import fixtures, framework, sandbox, tolerances
 from grader import submission as submissions
 from grader.assignment import Assignment
 from grader.cli import default_submission, exit_code
-from grader.errors import NotShownError, UsageError
+from grader.errors import EXIT_GRADED, NotShownError, UsageError
 from grader.grading import Grading, Options
 from grader.home import ROOT
 from grader.progress import Progress, for_stream, silent
@@ -97,10 +97,31 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
 def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) -> int:
     """Grades, reports, returns the exit code."""
     asked = requests(arguments.report, arguments.json)
+    if arguments.watch:
+        return _watched(assignment, arguments, rows, asked)
     with _following(arguments.quiet) as progress:
         result, told = _graded(assignment, arguments, rows, asked, progress)
     _report(result, told, asked, arguments.verbose)
     return exit_code(result.score, arguments.min_score)
+
+
+def _watched(assignment: Assignment, arguments: argparse.Namespace, rows: list[str], asked: Sequence[Request]) -> int:
+    """Grades at each save, until the user ends it; the exit code is that of the last result."""
+    from grader.commands import watch
+
+    if STDOUT in [request.target for request in asked]:
+        raise UsageError("--watch shows each result: a report needs a file, and not standard output")
+
+    def grade(names: list[str]) -> Result:
+        with _following(arguments.quiet) as progress:
+            return _graded(assignment, arguments, names, asked, progress)[0]
+
+    def show(new: Result, whole: Result) -> None:
+        _report(whole, for_students(whole, assignment, arguments.after_due), asked, arguments.verbose, new)
+
+    path = _submission_path(assignment, arguments).resolve()
+    last = watch.run(watch.Watch(assignment, path, rows, grade, show))
+    return exit_code(last.score, arguments.min_score) if last else EXIT_GRADED
 
 
 def _graded(
@@ -143,10 +164,10 @@ def _rewrite(asked: Sequence[Request], result: Result, told: Result) -> None:
                 request.write(result, told)
 
 
-def _report(result: Result, told: Result, asked: Sequence[Request], verbose: bool) -> None:
+def _report(result: Result, told: Result, asked: Sequence[Request], verbose: bool, fresh: Result | None = None) -> None:
     """The files first: they are there even where nothing can be shown; and what cannot be written is shown.
 
-    ``told`` is the result as students may see it.
+    ``told`` is the result as students may see it; ``fresh`` the part of it that is shown, where it is not all.
     """
     failed: list[str] = []
     alone = STDOUT in [request.target for request in asked]
@@ -156,7 +177,9 @@ def _report(result: Result, told: Result, asked: Sequence[Request], verbose: boo
         except NotShownError as error:
             failed.append(str(error))
     if not alone:
-        _show(result, verbose, "" if failed else ", ".join(request.target for request in asked))
+        _show(fresh or result, verbose, "" if failed else ", ".join(request.target for request in asked))
+        if fresh is not None and fresh.rows != result.rows:
+            print(f"with the other rows as they were: {result.score}/{result.max_score}", flush=True)
     if failed:
         raise NotShownError("; ".join(failed))
 
