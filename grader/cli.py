@@ -28,6 +28,7 @@ EPILOG = """\
 other commands:
   batch ID SUBMISSIONS --out DIR  grade a class: a ledger, a page a student, gradebooks
   ledger list|show|override|...   look into a class's ledger, decide, export
+  similarity DIR                  which submissions are alike beyond the template
   explain <ID> [ROW]            what a row asks for, what is checked, what often goes wrong
   fixtures build|verify|state   make or check the fixtures (needs torch)
   package NAME ID --out DIR     what a course site runs: gradescope, prairielearn, autolab
@@ -56,6 +57,7 @@ COMMANDS = {
     "ledger": "ledger",
     "package": "package",
     "schema": "schema",
+    "similarity": "similarity",
     "mutate": "mutate",
     "template": "template",
 }

@@ -89,7 +89,7 @@ def run(job: Job) -> Outcome:
     began, clock = datetime.now(UTC).isoformat(timespec="seconds"), time.monotonic()
     digest = work = ""
     try:
-        with _one_place(job.paths) as path:
+        with one_place(job.paths) as path:
             assignment = assignments.load(job.settings.assignment)
             taken = submissions.take(path, assignment.submission, ROOT / "student_template" / assignment.id)
             taken.origin = job.label
@@ -163,7 +163,7 @@ def _report(result: Result, assignment: assignments.Assignment, job: Job) -> Non
 
 
 @contextmanager
-def _one_place(paths: Sequence[str]) -> Iterator[Path]:
+def one_place(paths: Sequence[str]) -> Iterator[Path]:
     """The submission as one path: several files are laid into a folder, by the names that the student gave them."""
     if len(paths) == 1 and canvas(Path(paths[0]).name) is None:
         yield Path(paths[0])

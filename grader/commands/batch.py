@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,8 @@ from grader.explain.levels import DEFAULT, LEVELS
 from grader.report.stdout import shown
 from grader.workplace import work_folder
 
+LOCAL, SLURM = "local", "slurm"
+CLUSTER = "cluster"  # in the folder of the ledger, which the cluster shares: logs and outcomes
 LATE = "late.yaml"  # in the folder of the ledger: the policy, where none is named
 
 DESCRIPTION = """\
@@ -52,6 +55,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--workers", type=int, default=processors(), metavar="N", help="submissions at a time (processors)"
     )
+    top.add_argument("--executor", choices=(LOCAL, SLURM), default=LOCAL, help="this machine, or a cluster")
+    top.add_argument("--partition", metavar="NAME", help="of the cluster (default: Slurm's)")
     top.add_argument("--timeout", type=float, default=1800.0, metavar="S", help="seconds for one submission (1800)")
     top.add_argument(
         "--canvas-column", metavar="NAME", help='the heading in Canvas, e.g. "A2 (12345)" (default: the id)'
@@ -85,7 +90,7 @@ def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
                 put_students(ledger, [(rosters.key_of(student), student) for student in roster.students])
         try:
             with progress.shown(options.quiet) as tell:
-                tally = batches.run(plan, Pool(options.workers, options.timeout), tell)
+                tally = batches.run(plan, _executor(options), tell)
         finally:  # stopped or not: what is graded is exported
             with batches.open_ledger(options.out) as ledger:
                 notes = _export(ledger, options, policy)
@@ -105,6 +110,16 @@ def _check(options: argparse.Namespace) -> None:
     if options.fixtures is not None:
         fixtures.load(options.fixtures)
     sandbox.choose(options.sandbox, options.require_sandbox)
+
+
+def _executor(options: argparse.Namespace) -> batches.Executor:
+    if options.executor == LOCAL:
+        return Pool(options.workers, options.timeout)
+    from grader.batch.cluster import Slurm
+
+    if shutil.which("sbatch") is None:
+        raise UsageError("--executor slurm: there is no `sbatch` on this machine; run it where Slurm's commands are")
+    return Slurm(options.out.absolute() / CLUSTER, options.workers, options.timeout, options.partition)
 
 
 def _settings(options: argparse.Namespace) -> Settings:
