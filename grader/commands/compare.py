@@ -34,7 +34,12 @@ def parser() -> argparse.ArgumentParser:
     top = Parser(prog="grade compare", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("a", metavar="A", help=f"a version: `{CURRENT}`, a folder, or a git revision")
     top.add_argument("b", metavar="B", help="another version")
-    top.add_argument("submissions", type=Path, metavar="SUBMISSIONS", help="a folder of folders or archives")
+    top.add_argument(
+        "submissions",
+        type=Path,
+        metavar="SUBMISSIONS",
+        help="a folder of folders, archives or files; an unpacked download",
+    )
     top.add_argument("--assignment", metavar="ID", help="where neither version says: as in `compare HEAD~5 current`")
     top.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
     top.add_argument("--json", metavar="PATH", help="write what changes as JSON (`-`: to standard output, alone)")
@@ -54,7 +59,7 @@ def run(arguments: Sequence[str]) -> int:
     if options.jobs < 1:
         raise UsageError(f"--jobs: {options.jobs} is not a number of 1 or more")
     assignment = assignments.load(_assignment(options))
-    paths = saved(options.submissions, assignment)
+    found = saved(options.submissions, assignment)
     with work_folder() as scratch:
         folders = [scratch / letter for letter in "ab"]
         for folder in folders:
@@ -62,7 +67,7 @@ def run(arguments: Sequence[str]) -> int:
         a, b = (version(n, assignment.id, f) for n, f in zip((options.a, options.b), folders, strict=True))
         wall = sandbox.choose(options.sandbox, options.require_sandbox)
         changes = Comparing((a, b), wall, not options.no_training).run(
-            paths, options.jobs, _teller(options, len(paths))
+            found, options.jobs, _teller(options, len(found))
         )
     compared = Compared(
         assignment=assignment.id, a=a.name, b=b.name, brings_a=list(a.own), brings_b=list(b.own), submissions=changes

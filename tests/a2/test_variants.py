@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from grader.calibration import arithmetic
 from tests.a2.patches import HERE, REFERENCE, Variant, load, write
 from tests.support import Graded, grade
 
@@ -21,37 +19,16 @@ def marks(variant: Variant) -> list[pytest.MarkDecorator]:
 
 
 MARKED = [pytest.param(variant, id=variant.name, marks=marks(variant)) for variant in VARIANTS]
-COMPILERS = ("gcc", "clang")
-FLAGS = (
-    "-O0",
-    "-O1",
-    "-O2",
-    "-O3",
-    "-Os",
-    "-Ofast",
-    "-Ofast -march=native",
-    "-O3 -march=native -fopenmp -DOMP",
-)
+HOW = arithmetic.load("A2")
 # one for each kind in the quick tests: the rest lies between these
 QUICK = {("gcc", "-O0"), ("gcc", "-Ofast -march=native"), ("clang", "-O3 -march=native -fopenmp -DOMP")}
 BUILDS = [
     pytest.param(compiler, flags, marks=[] if (compiler, flags) in QUICK else pytest.mark.slow)
-    for compiler in COMPILERS
-    for flags in FLAGS
+    for compiler in HOW.compilers
+    for flags in HOW.flags
 ]
 
 UMLAUTS = "// Rückwärts durch die Schichten: µ, σ², 1/√n\n"
-
-
-@cache
-def builds(compiler: str, flags: str) -> bool:
-    """Whether this compiler makes a library with these flags: clang may lack libomp."""
-    command = [compiler, *flags.split(), "-shared", "-fPIC", "-x", "c", "-", "-o", "/dev/null"]
-    source = b'void f(int *p) {\n_Pragma("omp parallel for")\nfor (int i = 0; i < 9; i++) p[i] = 0; }\n'
-    return (
-        shutil.which(compiler) is not None
-        and not subprocess.run(command, input=source, capture_output=True, check=False).returncode
-    )
 
 
 def assert_right(result: Graded) -> None:
@@ -62,7 +39,7 @@ def assert_right(result: Graded) -> None:
 
 @pytest.mark.parametrize(("compiler", "flags"), BUILDS)
 def test_the_reference_is_right_however_it_is_built(compiler: str, flags: str) -> None:
-    if not builds(compiler, flags):
+    if not arithmetic.can_build(compiler, flags):
         pytest.skip(f"no {compiler} that builds with {flags}")
     assert_right(grade("--reference", "--cc", compiler, f"--cflags={flags}"))
 

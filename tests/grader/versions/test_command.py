@@ -40,9 +40,10 @@ def test_whose_score_changes_and_why(submissions: Path, looser: Path, tmp_path: 
     done = run_command("compare", "current", looser, submissions, *how)
     found = json.loads(path.read_bytes())
     assert done.exit == 1, done.stderr
-    assert "1 of 1 scores change" in done.stdout
+    assert "1 of 2 scores change" in done.stdout
     assert "gelu_backward, dinp: A fails: error 2.0" in done.stdout
-    (change,) = found["submissions"]
+    note, change = found["submissions"]
+    assert (note["submission"], note["score_a"], note["score_b"]) == ("notes.txt", 0, 0)
     (row,) = change["rows"]
     assert (change["submission"], change["score_a"], change["score_b"]) == ("off", 90, 100)
     assert (row["row"], row["verdict_a"], row["verdict_b"]) == ("gelu_residual_backward", "fail", "pass")
@@ -57,7 +58,7 @@ def test_wrong_usage(submissions: Path, looser: Path, tmp_path: Path, capsys: py
     for arguments, says in (
         (("current", looser, submissions), "neither version says which assignment it is of; say --assignment ID"),
         (("current", looser, tmp_path / "no"), "there is no folder of submissions at"),
-        (("current", looser, tmp_path / "nothing"), "holds no submission: neither a folder, nor an archive"),
+        (("current", looser, tmp_path / "nothing"), "there are no submissions in"),
         (("current", submissions, submissions), "holds neither assignment.yaml, nor tolerances.yaml"),
         (("current", looser, submissions, "--jobs", "0"), "--jobs: 0 is not a number of 1 or more"),
     ):
@@ -73,6 +74,6 @@ def test_a_single_submission_is_a_folder_of_one(submissions: Path) -> None:
     from grader.versions.run import saved
 
     assignment = assignments.load("A2")
-    assert [path.name for path in saved(submissions, assignment)] == ["off"]
-    assert saved(submissions / "off", assignment) == [submissions / "off"]
+    assert [one.paths for one in saved(submissions, assignment)][1] == [submissions / "off"]
+    assert [one.paths for one in saved(submissions / "off", assignment)] == [[submissions / "off"]]
     assert (submissions / "off" / SOURCE).is_file()
