@@ -30,6 +30,7 @@ ROW = "gelu_residual_backward"
 QUICK = ("--only", ROW, "--no-second-look", "--cflags=-O0")
 STARTING = "this text has no declarations;"
 LONGEST_S = 120.0
+SLOW = pytest.mark.slow  # the same once more, at another site
 
 Record = dict[str, Any]
 
@@ -78,7 +79,8 @@ def autograder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "score", "tag"), [(RIGHT, 10, "pass"), (TEMPLATE, 0, "not_implemented"), (None, 0, "blocked")]
+    ("text", "score", "tag"),
+    [(RIGHT, 10, "pass"), pytest.param(TEMPLATE, 0, "not_implemented", marks=SLOW), (None, 0, "blocked")],
 )
 def test_gradescope(text: str | None, score: int, tag: str, autograder: Path) -> None:
     hand_in(autograder / "submission", text)
@@ -155,7 +157,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "gradable", "score"), [(RIGHT, True, 1.0), (TEMPLATE, True, 0.0), (STARTING, False, 0.0)]
+    ("text", "gradable", "score"),
+    [pytest.param(RIGHT, True, 1.0, marks=SLOW), (TEMPLATE, True, 0.0), (STARTING, False, 0.0)],
 )
 def test_prairielearn(text: str, gradable: bool, score: float, course: Path, tmp_path: Path) -> None:
     hand_in(tmp_path / "student", text)
@@ -186,7 +189,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made("autolab", tmp_path_factory.mktemp("lab") / "out")
 
 
-@pytest.mark.parametrize(("text", "score"), [(RIGHT, 10), (TEMPLATE, 0)])
+@pytest.mark.parametrize(("text", "score"), [(RIGHT, 10), pytest.param(TEMPLATE, 0, marks=SLOW)])
 def test_autolab(text: str, score: int, lab: Path, tmp_path: Path) -> None:
     hand_in(tmp_path / "autolab", text)
     shutil.copyfile(lab / "a2" / "autograde-Makefile", tmp_path / "autolab" / "Makefile")
@@ -225,6 +228,7 @@ def test_autolab_takes_an_archive_where_there_are_several_files() -> None:
 # -- all of them ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_files_without_their_folders_are_graded_too(tmp_path: Path) -> None:
     """As when a student drops two files on a page: HW2's lie in two folders."""
     out = tmp_path / "out"

@@ -82,14 +82,14 @@ def test_the_file_is_named_as_the_submission_names_it() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "/*" * 200_000,
-        '"' * 400_000,
-        "'\\" * 200_000,
-        "f(" * 200_000,
-        "f((" * 100_000,
-        "f" * 400_000,
-        "\n" * 400_000,
-        " " * 400_000,
+        "/*" * 100_000,
+        '"' * 200_000,
+        "'\\" * 100_000,
+        "f(" * 100_000,
+        "f((" * 50_000,
+        "f" * 200_000,
+        "\n" * 200_000,
+        " " * 200_000,
     ],
     ids=["comments", "quotes", "escapes", "calls", "nested", "letters", "lines", "blanks"],
 )

@@ -16,6 +16,7 @@ from xml.etree import ElementTree as XML
 from hypothesis import given
 from jsonschema import Draft202012Validator
 
+from grader.home import ROOT
 from grader.report import (
     WRITERS,
     autolab,
@@ -49,7 +50,8 @@ def refuse(constant: str) -> float:
 
 @cache
 def schema(name: str) -> Draft202012Validator:
-    found = json.loads((SCHEMAS / f"{name}.json").read_bytes())
+    path = ROOT / "docs" / "result.schema.json" if name == "the result" else SCHEMAS / f"{name}.json"
+    found = json.loads(path.read_bytes())
     Draft202012Validator.check_schema(found)
     return Draft202012Validator(found)
 
@@ -67,6 +69,7 @@ def parsed(text: str, name: str) -> Any:
 
 def of_json(given: Result) -> tuple[int, int, Points]:
     found = json.loads(whole.text(given), parse_constant=refuse)
+    schema("the result").validate(found)
     return found["score"], found["max_score"], {row["id"]: row["points"] for row in found["rows"]}
 
 
@@ -151,6 +154,7 @@ def of_github(given: Result) -> tuple[int, int, Points]:
     end = lines.index("::token::")
     assert lines[0] == "::stop-commands::token"
     assert not [line for line in lines[1:end] if line.lstrip().startswith("::") or "##[" in line]
+    assert all(re.match(r"::(error|warning|notice) [^:]*::", line) for line in lines[end + 1 :])
     score = next(line for line in lines[end + 1 :] if line.startswith("::notice title=score::"))
     found = re.search(r": (\d+)/(\d+)", score)
     assert found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.report import canvas
@@ -59,6 +59,7 @@ def test_no_cell_is_a_formula(text: str) -> None:
     assert found.isprintable()
 
 
+@settings(max_examples=20)
 @given(st.lists(st.builds(Line.of, st.builds(Student, name=texts, login=texts, section=texts), results()), max_size=3))
 def test_one_line_for_each_student_whatever_their_names(lines: list[Line]) -> None:
     for text, more in ((table.render(lines), 1), (canvas.render(lines, "A2 (1)"), 2)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hypothesis import given
+from hypothesis import given, settings
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -45,6 +45,7 @@ def test_a_block_holds_what_was_put_in(text: str) -> None:
     assert block.content == text.replace("\r", "").replace("\x00", "") + "\n"
 
 
+@settings(max_examples=25)
 @given(results())
 def test_nothing_but_our_own_markup(given: Result) -> None:
     found = tokens(markdown.render(given))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import UsageError
+from grader.home import ROOT
 from grader.report import WRITERS, requests
 from grader.result import Result
 from tests.grader.builders import result
@@ -53,3 +54,8 @@ def test_no_two_to_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(UsageError, match="--report json: more than one report would be written to x"):
         requests(["json=x"], "./x")
     requests(["json=/dev/null"], "/dev/null")
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_writer_is_in_the_docs(name: str) -> None:
+    assert f"`{name}`" in (ROOT / "docs" / "outputs.md").read_text()
