@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -16,7 +16,11 @@ def spread(work: Callable[[Item], Made], items: Iterable[Item], jobs: int) -> li
     Stopped by an error or by Ctrl-C, what is under way is brought to its end, and nothing new is begun.
     """
     pool = ThreadPoolExecutor(jobs)
+    futures = [pool.submit(work, item) for item in items]
     try:
-        return list(pool.map(work, items))
+        done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        if (error := next((e for e in (future.exception() for future in done) if e), None)) is not None:
+            raise error
+        return [future.result() for future in futures]
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
