@@ -198,7 +198,6 @@ class Assignment(Strict):
     axes: dict[str, list[str]] = Field({}, description="names of the axes of `tensor`, or of `check.tensor`")
     axis_details: dict[str, AxisDetails] = Field({}, description="by the axes' names")
     factors: dict[str, str] = Field({}, description="by name, products of sizes that a result may be off by: `C / NH`")
-    parts: dict[str, list[str]] = Field({}, description="names of the equal parts of an axis, e.g. q, k, v")
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
 
     @model_validator(mode="after")
@@ -270,6 +269,11 @@ class Assignment(Strict):
     def cases_min(self) -> dict[str, int]:
         """The fewest cases of each check that has its own."""
         return {name: check.cases_min for name, check in self.checks.items() if check.cases_of is None}
+
+    def parts_of(self, axis: str) -> list[str]:
+        """The names of the equal parts that an axis divides into first, e.g. Q, K and V; none where it has none."""
+        split = self.axis_details.get(axis, AxisDetails()).split
+        return self.axis_details.get(split[0], AxisDetails()).names if split else []
 
     def limits_of(self, check: Check) -> Limits:
         """The check's own limits, or the assignment's."""

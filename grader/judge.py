@@ -278,7 +278,7 @@ class Judge:
 
     def _picture(self, check_id: str, judged: Judged, worst: Comparison) -> Picture | None:
         axes = self._axes(check_id, worst.tensor)
-        return pictures.picture_of(worst, judged, axes, self.assignment.parts)
+        return pictures.picture_of(worst, judged, axes, [self.assignment.parts_of(axis) for axis in axes])
 
     def _axes(self, check_id: str, tensor: str) -> list[str]:
         """The names of a tensor's axes, as far as the assignment has them."""

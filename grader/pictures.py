@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,7 +27,7 @@ PER_DECADE = 2  # levels of `off` for each factor of ten beyond the limit
 
 
 def picture(
-    got: Array, expected: Array, limit: Limit, axes: Sequence[str], parts: Mapping[str, Sequence[str]]
+    got: Array, expected: Array, limit: Limit, axes: Sequence[str], parts: Sequence[list[str]]
 ) -> Picture | None:
     """A wrong tensor as its expected values, what it was, and how far off it is.
 
@@ -38,7 +38,7 @@ def picture(
         expected: what is right, of the same shape.
         limit: what is allowed, element by element.
         axes: the names of the axes.
-        parts: the names of the equal parts of an axis.
+        parts: for each axis the names of its equal parts; none where it has none.
 
     Returns:
         None for a tensor of another shape, of less than two elements, or under a limit that equality cannot state.
@@ -54,10 +54,12 @@ def picture(
         _band(mine[top : top + tall], right[top : top + tall], allowed[top : top + tall], scale, wide)
         for top in range(0, len(right), tall)
     ]
-    names = list(axes) if len(axes) == expected.ndim else [f"axis {i}" for i in range(expected.ndim)]
+    known = len(axes) == expected.ndim
+    names = list(axes) if known else [f"axis {i}" for i in range(expected.ndim)]
     return Picture(
         axes=names,
-        parts=list(parts.get(names[-1], [])),
+        parts=parts[-1] if known and parts else [],
+        row_parts=parts[-2] if known and len(parts) > 1 else [],
         rows=len(right),
         columns=columns,
         tall=tall,
@@ -105,7 +107,7 @@ def _decades(off: Float) -> Float:
 
 
 def picture_of(
-    comparison: Comparison, judged: Judged, axes: Sequence[str], parts: Mapping[str, Sequence[str]]
+    comparison: Comparison, judged: Judged, axes: Sequence[str], parts: Sequence[list[str]]
 ) -> Picture | None:
     """The picture of a comparison that failed, where there is something to see."""
     got = judged.tensors.get(comparison.case, {}).get(comparison.tensor)

@@ -50,7 +50,8 @@ class Picture(Record):
     """
 
     axes: list[str] = Field(description="names of the tensor's axes; the last runs across, the others down")
-    parts: list[str] = Field(description="equal parts of the last axis that have names, e.g. q, k, v")
+    parts: list[str] = Field(description="names of the equal parts of the last axis, e.g. Q, K, V; empty: it has none")
+    row_parts: list[str] = Field(description="the same of the axis before it")
     rows: int = Field(description="elements down")
     columns: int = Field(description="elements across")
     tall: int = Field(description="elements of a cell, down")

@@ -26,7 +26,7 @@ def number(value: float | None) -> str:
 
 CELL_LEAST, CELL_MOST = 4, 18
 PANEL_WIDTH, PANEL_HEIGHT = 300, 260  # what a panel's cells should fill at most
-LABEL_WIDTH = 34
+LABEL_WIDTH = 42
 LABEL_HEIGHT = 14
 
 
@@ -128,13 +128,16 @@ def _css(letter: str) -> str:
 
 
 def _row_marks(picture: Picture, shape: Sequence[int], cell: float) -> list[Mark]:
-    """Where each index of the first axis begins, for tensors with more than two axes."""
-    if len(shape) < 3:
+    """Where each index of the first axis begins, for tensors with more than two axes, and each part of the next."""
+    first = shape[0] if len(shape) > 2 else 1
+    names = [f"{picture.axes[0]}={i}" for i in range(first)] if len(shape) > 2 else [""]
+    height = picture.rows / first / picture.tall * cell
+    if picture.row_parts and len(shape) < 4:
+        names = [f"{name} {part}".strip() for name in names for part in picture.row_parts]
+        height /= len(picture.row_parts)
+    if names == [""] or height < LABEL_HEIGHT - 3:
         return []
-    height = picture.rows / shape[0] / picture.tall * cell
-    if height < LABEL_HEIGHT - 3:
-        return []
-    return [Mark((i + 0.5) * height, f"{picture.axes[0]}={i}", i * height) for i in range(shape[0])]
+    return [Mark((i + 0.5) * height, name, i * height) for i, name in enumerate(names)]
 
 
 def _column_marks(picture: Picture, across: int, cell: float) -> list[Mark]:

@@ -73,7 +73,7 @@ class Page(HTMLParser):
 
 def drawn(shape: tuple[int, ...], axes: list[str], seed: int = 0) -> Picture:
     rng = np.random.default_rng(seed)
-    found = picture(rng.normal(size=shape), rng.normal(size=shape), RELATIVE, axes, {})
+    found = picture(rng.normal(size=shape), rng.normal(size=shape), RELATIVE, axes, [])
     assert found is not None
     return found
 
@@ -215,9 +215,20 @@ def test_a_wrong_tensor_is_drawn_in_its_own_coordinates() -> None:
     assert covered == 24, "each cell once, none blank"
 
 
+def test_parts_of_an_axis_have_their_names() -> None:
+    three = picture(np.ones((2, 9, 4)), np.zeros((2, 9, 4)), RELATIVE, ["l", "qkv", "c"], [[], ["Q", "K", "V"], []])
+    found = heat_map(wrong(shape=[2, 9, 4], picture=three))
+    assert found is not None
+    assert [mark.text for mark in found.row_marks] == ["l=0 Q", "l=0 K", "l=0 V", "l=1 Q", "l=1 K", "l=1 V"]
+    flat = picture(np.ones((9, 4)), np.zeros((9, 4)), RELATIVE, ["qkv", "c"], [["Q", "K", "V"], []])
+    found = heat_map(wrong(shape=[9, 4], picture=flat))
+    assert found is not None
+    assert [(mark.text, round(mark.line / found.cell)) for mark in found.row_marks] == [("Q", 0), ("K", 3), ("V", 6)]
+
+
 def test_a_run_of_cells_is_one_line() -> None:
     expected = np.ones((1, 4))
-    same = picture(-expected, expected, RELATIVE, ["b", "c"], {"c": ["q", "k"]})
+    same = picture(-expected, expected, RELATIVE, ["b", "c"], [[], ["q", "k"]])
     found = heat_map(wrong(shape=[1, 4], picture=same))
     assert found is not None
     assert [(layer.css, layer.d) for layer in found.panels[1].layers] == [("neg l9", "M0 0.5h4")]
