@@ -66,6 +66,8 @@ def describe(observed: Observed, tensors: Sequence[str], public: bool) -> list[D
     told = list(_flow(first, looked)) if first and (len(wrong) > SEPARATE or _broken(looked)) else []
     if len(groups) == 1 and groups[0][0].seen and not _broken(looked):
         told = []
+    if causes := [group for group in groups if group[0].seen and group[0].seen.cause]:
+        return [_description(observed, group) for group in causes]
     plain = [group for group in groups if group[0].seen is None]
     if told and sum(len(group) for group in plain) > SEPARATE:
         groups = [group for group in groups if group[0].seen is not None]
@@ -93,11 +95,8 @@ def _description(observed: Observed, group: Sequence[_Looked]) -> Description:
         )
         return Description(names, cases, place, place, hint)
     subject = listed(names) if len(names) == 1 else f"each of {listed(names)}"
-    hint = seen.hint
-    if observed.judged.writes and "nothing is added" in seen.says:
-        hint = f"{observed.check.function} writes to {listed(observed.judged.writes)}, which it should only read"
     text = f"{subject} {seen.says}" if not where else f"{place}; there, it {seen.says}"
-    return Description(names, cases, place, text, hint, seen.numbers, True)
+    return Description(names, cases, place, text, seen.hint, seen.numbers, True)
 
 
 def _share(group: Sequence[_Looked]) -> str:

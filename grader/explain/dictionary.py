@@ -17,6 +17,7 @@ from grader.fault_tensors import Pair, sample
 from grader.fixtures import FaultText
 
 LEAST_FOR_TWO = 8  # elements of a tensor: any few numbers are the sum of some two changes
+MOST_IN_PART = 2  # mistakes in single outputs that are named where more is wrong than they explain
 MOST_NAMED = 3  # mistakes that give the same tensors
 
 
@@ -47,7 +48,9 @@ class Lookup:
             explained = [(faults, self._explained(faults)) for faults in candidates]
             if whole := [faults for faults, tensors in explained if tensors is not None and set(tensors) == set(wrong)]:
                 return [self._match(whole, wrong, True)]
-        return list(self._tensor_by_tensor(wrong))
+        found = list(self._tensor_by_tensor(wrong))
+        covered = {tensor for match in found for tensor in match.tensors}
+        return found if len(found) <= MOST_IN_PART or covered == set(wrong) else []
 
     def _match(self, found: Sequence[tuple[int, ...]], tensors: Sequence[str], whole: bool) -> Match:
         texts = [tuple(self.faults[n] for n in numbers) for numbers in found[:MOST_NAMED]]
@@ -76,7 +79,7 @@ class Lookup:
         for candidates in (list(self._singles()), list(self._pairs())):
             while left:
                 covers = [(n, [t for t in left if self._agrees(n, t)]) for n in candidates]
-                covers = [(n, own) for n, own in covers if own]
+                covers = [(n, own) for n, own in covers if own and self._plausible(n)]
                 if not covers:
                     break
                 _, tensors = max(covers, key=lambda cover: (len(cover[1]), self._agreeing(cover[0])))
@@ -84,6 +87,12 @@ class Lookup:
                 alike = [n for n in alike if self._agreeing(n) == self._agreeing(alike[0])]
                 yield self._match(alike, tensors, False)
                 left = [tensor for tensor in left if tensor not in tensors]
+
+    def _plausible(self, numbers: tuple[int, ...]) -> bool:
+        """Whether at least half of the tensors that the mistakes change are as they leave them."""
+        ids = [self.faults[n].id for n in numbers]
+        changed = {t for case in self.observed.cases.values() for i in ids for t in case.stored.single.get(i, {})}
+        return 2 * sum(self._agrees(numbers, tensor) for tensor in changed) >= len(changed)
 
     def _agreeing(self, numbers: tuple[int, ...]) -> int:
         """How many tensors, right ones among them, are as the mistakes leave them."""

@@ -14,11 +14,19 @@ HUGE = 1e30  # what memory holds that was handed out and never written: the sand
 
 @dataclass(frozen=True)
 class Seen:
-    """What a pattern sees: completes "dinp …", with a hint, and measured numbers for those who want them."""
+    """What a pattern sees.
+
+    Attributes:
+        says: completes "dinp …".
+        hint: what to think about.
+        numbers: what was measured, for those who want it.
+        cause: whether what else is wrong follows from it.
+    """
 
     says: str
     hint: str
     numbers: str = ""
+    cause: bool = False
 
 
 def rubbish(tensor: WrongTensor) -> Seen | None:
@@ -33,6 +41,7 @@ def rubbish(tensor: WrongTensor) -> Seen | None:
     return Seen(
         "holds numbers like 3e38 or infinity, as memory does that was allocated and never set to zero",
         "malloc hands out memory as it is: what has to be done before it is added to?",
+        cause=True,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from grader.call_steps import function_of, layer_of
 from grader.explain import calls as call_words
 from grader.explain.descriptions import Description, describe
 from grader.explain.dictionary import Lookup, Match
@@ -15,6 +16,7 @@ from grader.explain.words import listed
 from grader.judge import Explained
 from grader.result import Explanation
 
+PLACE = "into which buffer does the result go?"
 FORWARD = "beside the forward pass, read from its last line to its first: which call stands where, on which tensors?"
 
 
@@ -34,7 +36,7 @@ def explain(observed: Observed, level: Level, public: bool) -> Explained:
     matches = Lookup(observed).matches()
     found = [_of_match(observed, match, level) for match in matches]
     explained = {tensor for match in matches for tensor in match.tensors}
-    found += _of_record(record)
+    found += [*_of_writes(observed), *_of_record(record)]
     if record is None:
         rest = [tensor for tensor in observed.wrong if tensor not in explained]
         found += [_of_description(one, level == "full" and public) for one in describe(observed, rest, public)]
@@ -89,6 +91,14 @@ def _both(says: Sequence[str]) -> str:
 # ---- the rest ----------------------------------------------------------------------------------------------
 
 
+def _of_writes(observed: Observed) -> list[Explanation]:
+    """Inputs that the code writes to: a result may have gone there."""
+    if not (names := observed.judged.writes):
+        return []
+    text = f"{observed.check.function} writes to {listed(names)}, which it should only read"
+    return [Explanation(kind="pattern", text=text, hint=PLACE, fault=None, tensors=[], cases=[])]
+
+
 def _of_record(record: Record | None) -> list[Explanation]:
     if record is None:
         return []
@@ -111,11 +121,26 @@ def _of_description(one: Description, numbers: bool) -> Explanation:
 
 
 def _of_endings(observed: Observed) -> list[Explanation]:
-    """What the cases that do not end well have, and the others have not."""
+    """What the cases that do not end well have, and the others have not; how far they come."""
     endings = observed.judged.endings
     apart = what_tells_apart(observed.fixtures, endings)
-    if not apart:
-        return []
-    text = f"only the cases in which {apart} do not end well; the others do"
-    hint = "what is different there, in the loops and in what may be read?"
-    return [Explanation(kind="crash", text=text, hint=hint, fault=None, tensors=[], cases=list(endings))]
+    told = [(text, "what happens next?") for name in list(endings)[:1] if (text := _how_far(observed, name))]
+    if apart:
+        hint = "what is different there, in the loops and in what may be read?"
+        told.append((f"only the cases in which {apart} do not end well; the others do", hint))
+    return [
+        Explanation(kind="crash", text=text, hint=hint, fault=None, tensors=[], cases=list(endings))
+        for text, hint in told
+    ]
+
+
+def _how_far(observed: Observed, case: str) -> str:
+    """The last call that is made before a case ends; empty where calls are not recorded."""
+    made, right = observed.judged.calls.get(case, ([], []))
+    if not right:
+        return ""
+    if not made:
+        return "it ends before it calls anything"
+    layer = layer_of(made[-1])
+    of = "" if layer is None else f" of layer {layer}"
+    return f"it ends at or after call {len(made)} (of {len(right)}), {function_of(made[-1])}{of}"

@@ -326,10 +326,11 @@ BEGUN: dict[str, tuple[Callable[[Sizes], float], str, str]] = {
     "dlosses-one-by-t": (lambda s: 1.0 / s["T"], "grads_acts.losses begins with 1/T in place of 1/(B*T)", MEAN),
     "dlosses-one-by-b": (lambda s: 1.0 / s["B"], "grads_acts.losses begins with 1/B in place of 1/(B*T)", MEAN),
     "dlosses-integer-division": (
-        lambda s: 0.0,
-        "grads_acts.losses begins with 0, as from 1 / (B * T) in whole numbers, or from nothing at all",
+        lambda s: float(1 // (s["B"] * s["T"])),
+        "grads_acts.losses begins with 1 / (B * T) in whole numbers, which is 0",
         MEAN,
     ),
+    "dlosses-not-set": (lambda s: 0.0, "grads_acts.losses is not set: nothing begins the gradient", MEAN),
 }
 
 

@@ -26,6 +26,11 @@ Tensors = Mapping[str, Array]
 
 
 @cache
+def loaded(assignment_id: str) -> Assignment:
+    return assignments.load(assignment_id)
+
+
+@cache
 def public_set(assignment_id: str) -> FixtureSet:
     return fixtures.load(fixtures.set_folder(assignment_id, "public"))
 
@@ -63,7 +68,7 @@ def explained(
     statuses: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Explained:
     """What is told of a check whose cases handed these tensors back, right ones where none is given."""
-    assignment = assignments.load(assignment_id)
+    assignment = loaded(assignment_id)
     return explain_in(assignment, assignment.checks[check_id], check_id, got, level, dictionary, public, statuses)[1]
 
 
