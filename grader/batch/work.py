@@ -28,7 +28,7 @@ from grader import fixtures, framework, provenance, sandbox, tolerances
 from grader import submission as submissions
 from grader.batch.names import canvas
 from grader.data import Strict
-from grader.errors import GraderError
+from grader.errors import GraderError, InfrastructureError, UsageError
 from grader.explain.levels import DEFAULT, Level
 from grader.grading import Grading, Options
 from grader.home import ROOT
@@ -91,8 +91,7 @@ def run(job: Job) -> Outcome:
     try:
         with one_place(job.paths) as path:
             assignment = assignments.load(job.settings.assignment)
-            taken = submissions.take(path, assignment.submission, ROOT / "student_template" / assignment.id)
-            taken.origin = job.label
+            taken = _take(path, assignment, job)
             digest = provenance.digest_of(taken.hashes, taken.problems)
             found = fixtures.load(_fixtures(job.settings))
             work = _work(job.settings, assignment, found, digest)
@@ -116,6 +115,18 @@ def run(job: Job) -> Outcome:
         seconds=round(time.monotonic() - clock, 3),
         message=message[:2000],
     )
+
+
+def _take(path: Path, assignment: assignments.Assignment, job: Job) -> submissions.Taken:
+    """What was handed in; something that is no submission is the student's to answer for, not an error of ours."""
+    if not all(Path(text).exists() for text in job.paths):
+        raise InfrastructureError(f"{', '.join(job.paths)}: it is gone")
+    try:
+        taken = submissions.take(path, assignment.submission, ROOT / "student_template" / assignment.id)
+    except UsageError as error:
+        return submissions.Taken(job.label, problems=[str(error).replace(str(path), job.label)])
+    taken.origin = job.label
+    return taken
 
 
 def _fixtures(settings: Settings) -> Path:
