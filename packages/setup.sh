@@ -25,8 +25,9 @@ has_python || missing="$missing python3 python3-venv"
 [ -z "$missing" ] || install $missing
 has_python || install python3.11 python3.11-venv # Ubuntu 22.04, whose python3 is an older one
 
-# Where root grades, what is expected and what is solved are root's alone: no other user can read them, whatever the sandbox.
-[ "$READERS" = all ] || chmod -R go= "$here"/fixtures/*/*/expected "$here/reference"
-
 # An image that cannot grade is not made.
 sh "$here/grade" "$ASSIGNMENT" --reference --quiet "$@"
+
+# Where root grades, what is expected and what is solved are root's alone from now on: no other user can read them,
+# whatever the sandbox. (What is built from the reference has been built just now, and is kept.)
+[ "$READERS" = all ] || chmod -R go= "$here"/fixtures/*/*/expected "$here/reference"
