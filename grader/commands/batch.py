@@ -20,7 +20,7 @@ from grader.batch.local import Pool
 from grader.batch.work import Settings
 from grader.cli import Parser
 from grader.engine import processors
-from grader.errors import EXIT_GRADED, EXIT_INFRASTRUCTURE, UsageError
+from grader.errors import EXIT_GRADED, EXIT_INFRASTRUCTURE, InfrastructureError, UsageError
 from grader.explain.levels import DEFAULT, LEVELS
 from grader.report.stdout import shown
 from grader.workplace import work_folder
@@ -80,7 +80,7 @@ def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
     policy_file = options.late or (options.out / LATE if (options.out / LATE).is_file() else None)
     policy = late.load(policy_file) if policy_file else None
     with work_folder() as scratch:
-        findings = find.find(batches.unpacked(options.submissions, scratch), roster, options.all)
+        findings = find.find(batches.unpacked(options.submissions, _shared(options, scratch)), roster, options.all)
         findings.submissions = batches.selected(findings.submissions, options.select)
         if not findings.submissions:
             raise UsageError(f"--select: nobody's submission is called like {' or '.join(options.select)}")
@@ -120,6 +120,18 @@ def _executor(options: argparse.Namespace) -> batches.Executor:
     if shutil.which("sbatch") is None:
         raise UsageError("--executor slurm: there is no `sbatch` on this machine; run it where Slurm's commands are")
     return Slurm(options.out.absolute() / CLUSTER, options.workers, options.timeout, options.partition)
+
+
+def _shared(options: argparse.Namespace, scratch: Path) -> Path:
+    """Where a download is unpacked: a cluster's machines share no other folder than that of the ledger."""
+    if options.executor == LOCAL:
+        return scratch
+    shared: Path = options.out / CLUSTER
+    try:
+        shared.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InfrastructureError(f"{shared} cannot be made: {error.strerror}") from error
+    return shared
 
 
 def _settings(options: argparse.Namespace) -> Settings:
