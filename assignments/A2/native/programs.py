@@ -31,7 +31,7 @@ from assignments.common.probe_io import (
 )
 
 ZEROED = {"grads": GRADIENTS, "grads_acts": ACTIVATION_GRADIENTS}
-PREFILL = b"\x00\x00\x80?"  # 1.0f: what the gradient buffers hold before they are zeroed
+ONE, ZERO = b"\x00\x00\x80?", bytes(4)  # as float32; gradient buffers hold ones before they are zeroed
 
 
 def _status(ending: Ending) -> dict[str, Any]:
@@ -40,7 +40,8 @@ def _status(ending: Ending) -> dict[str, Any]:
     status = {**merged, "status": ending.status, "code": ending.code}
     fault = Fault.from_report(merged)
     if fault is not None:
-        described = (region.describe(fault.address) for region in regions)
+        nearest = sorted(regions, key=lambda region: abs(fault.address - region.end))
+        described = (region.describe(fault.address) for region in nearest)
         status["detail"] = fault.sentence(next((text for text in described if text), None))
     if "stage" in merged and ending.status != "ok":
         status["detail"] = f"in {merged['stage']}: {status.get('detail', _ended(ending))}"
@@ -76,10 +77,10 @@ def probe_zero_grad(job: Job, case: dict[str, Any]) -> dict[str, Any]:
     return _status(in_own_process(work, job.limits["case_s"]))
 
 
-def _prefilled(model: Model, name: str, group: int) -> GuardedBuffer:
-    """A gradient buffer full of ones, given to the model."""
+def _prefilled(model: Model, name: str, group: int, value: bytes = ONE) -> GuardedBuffer:
+    """A gradient buffer full of a value, given to the model."""
     count = model.own_count(group)
-    buffer = GuardedBuffer(name, Tensor("F32", [count], PREFILL * count))
+    buffer = GuardedBuffer(name, Tensor("F32", [count], value * count))
     _set_gradients(model, group, buffer.address)
     return buffer
 
@@ -117,13 +118,7 @@ def probe_wiring(job: Job, case: dict[str, Any]) -> dict[str, Any]:
     """``gpt2_backward`` over our operators, with the record of the calls that it makes."""
 
     def work(report: Report) -> None:
-        path = os.path.join(job.support["operators"], OPERATORS)
-        operators = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
-        model = Model(job, case, report)
-        clear = ctypes.c_void_p.in_dll(operators, "tg_clear")
-        clear.value = ctypes.cast(model.library.tg_clear_gradients, ctypes.c_void_p).value
-        report.send(stage="gpt2_forward")
-        model.forward()
+        operators, model = _forward_over_ours(job, case, report)
         report.send(stage="gpt2_backward")
         ctypes.c_int.in_dll(operators, "tg_recording").value = 1
         signal = model.library.tg_guarded_backward(model.pointer)
@@ -135,7 +130,40 @@ def probe_wiring(job: Job, case: dict[str, Any]) -> dict[str, Any]:
     status = _status(in_own_process(work, job.limits["case_s"]))
     if status.get("signal"):
         status.update(status="crashed", code=status["signal"])
-    return status
+    return {**status, **_beyond_the_gradients(job, case)} if status["status"] == "ok" else status
+
+
+def _forward_over_ours(job: Job, case: dict[str, Any], report: Report) -> tuple[ctypes.CDLL, Model]:
+    """Our operators, in the place of the student's from now on, and a model after its forward pass."""
+    operators = ctypes.CDLL(os.path.join(job.support["operators"], OPERATORS), mode=ctypes.RTLD_GLOBAL)
+    model = Model(job, case, report)
+    clear = ctypes.c_void_p.in_dll(operators, "tg_clear")
+    clear.value = ctypes.cast(model.library.tg_clear_gradients, ctypes.c_void_p).value
+    report.send(stage="gpt2_forward")
+    model.forward()
+    return operators, model
+
+
+def _beyond_the_gradients(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    """The status of a ``gpt2_backward`` that has an operator go beyond the gradients' buffers; empty if it does not.
+
+    Called on buffers that we allocate, each before a guard page: sizes that are too large show there, while the
+    student's own buffers may lie next to memory of which nothing is seen. Whatever else befalls it there, such as
+    a buffer that it would rather have allocated itself, does not count.
+    """
+
+    def work(report: Report) -> None:
+        _, model = _forward_over_ours(job, case, report)
+        buffers = [_prefilled(model, name, group, ZERO) for name, group in ZEROED.items()]
+        report.send(stage="gpt2_backward", regions=[buffer.region for buffer in buffers])
+        with marked(buffers):
+            model.backward()
+
+    ending = in_own_process(work, job.limits["case_s"])
+    status, fault = _status(ending), Fault.from_report(ending.merged())
+    regions = [Region(*region) for region in status.get("regions", [])]
+    seen = fault is not None and any(region.describe(fault.address) for region in regions)
+    return status if seen else {}
 
 
 def _hand_back_gradients(case: dict[str, Any], model: Model, report: Report) -> None:
