@@ -53,7 +53,7 @@ def _withheld(row: Row, counting: Sequence[CheckResult]) -> int:
 def _detail(checks: Sequence[CheckResult], verdict: Verdict) -> str:
     """One line of evidence: the closest call of a row that passed, the first failure of one that did not."""
     if verdict == "pass":
-        told = "; ".join(check.detail for check in checks if check.detail)
+        told = "; ".join(dict.fromkeys(check.detail for check in checks if check.detail))
         return told or _closest([e for check in checks for e in check.evidence])
     if verdict == "hidden":
         return "rests on checks that are not shown"

@@ -25,7 +25,7 @@ def number(value: float | None) -> str:
 # ---- heat maps ---------------------------------------------------------------------------------------------
 
 CELL_LEAST, CELL_MOST = 4, 18
-PANEL_WIDTH, PANEL_HEIGHT = 300, 260  # what a panel's cells should fill at most
+PANEL_WIDTH, PANEL_HEIGHT = 288, 260  # what a panel's cells should fill at most
 LABEL_WIDTH = 42
 LABEL_HEIGHT = 14
 
