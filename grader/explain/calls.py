@@ -103,7 +103,7 @@ def _telling(calls: Sequence[Call]) -> str:
     for call in calls:
         by_layer.setdefault(layer_of(call), []).append(arguments(call))
     layers = [own for layer, own in by_layer.items() if layer is not None] or list(by_layer.values())
-    if all(len(own) < 2 for own in layers) and len(by_layer) < 2:
+    if all(len(own) < 2 for own in layers) and not (None in by_layer and len(by_layer) > 1):
         return ""
     for name in arguments(calls[0]):
         bases = [[_base(own[name]) for own in layer] for layer in layers]
@@ -153,7 +153,8 @@ def _swapped(made: Values, right: Values, wrong: Sequence[str]) -> tuple[str, ..
 def _argument(name: str, mine: str | int | None, theirs: str | int, sizes: Mapping[str, int]) -> str:
     """One wrong argument."""
     if isinstance(theirs, int):
-        return f"got {name} = {_number(mine, sizes)}, should be {_number(theirs, sizes)}"
+        got = _number(mine, sizes, sure=True)
+        return f"got {name} = {got}, should be {_number(theirs, sizes)}"
     got, right = str(mine), theirs
     if got == "NULL":
         return f"got NULL as {name}, should be {_base(right)}"
@@ -175,8 +176,8 @@ def _relative(got: str, right: str) -> str:
     )
 
 
-def _number(value: str | int | None, sizes: Mapping[str, int]) -> str:
-    """A size with its likely name."""
+def _number(value: str | int | None, sizes: Mapping[str, int], sure: bool = False) -> str:
+    """A size with its likely name; ``sure``: only where no other size has that value."""
     if not isinstance(value, int):
         return str(value)
     names = dict(sizes)
@@ -184,8 +185,8 @@ def _number(value: str | int | None, sizes: Mapping[str, int]) -> str:
     if {"B", "T", "C"} <= sizes.keys():
         row = sizes["B"] * sizes["T"]
         names |= {"B*T": row, "B*T*C": row * sizes["C"], "B*T*4*C": 4 * row * sizes["C"]}
-    name = next((name for name, size in names.items() if size == value and size > 1), "")
-    return f"{value} ({name})" if name else str(value)
+    found = [name for name, size in names.items() if size == value and size > 1]
+    return f"{value} ({found[0]})" if found and (len(found) == 1 or not sure) else str(value)
 
 
 # ---- many at once ------------------------------------------------------------------------------------------

@@ -95,7 +95,7 @@ def _description(observed: Observed, group: Sequence[_Looked]) -> Description:
         )
         return Description(names, cases, place, place, hint)
     subject = listed(names) if len(names) == 1 else f"each of {listed(names)}"
-    text = f"{subject} {seen.says}" if not where else f"{place}; there, it {seen.says}"
+    text = f"{subject} {seen.says}" if seen.placed or not where else f"{place}; there, it {seen.says}"
     return Description(names, cases, place, text, seen.hint, seen.numbers, True)
 
 

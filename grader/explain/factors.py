@@ -31,33 +31,43 @@ def name_of(values: Sequence[float], params: Sequence[Params], products: Mapping
 
 def _explained_by_sizes(values: Sequence[float], params: Sequence[Params], products: Mapping[str, str]) -> list[str]:
     """Names that give the factor in every case; those alone that are not the same in all of them, if there are some."""
-    candidates = [dict(_candidates(own, products)) for own in params]
-    fitting = [
-        name
-        for name in candidates[0]
-        if all(name in own and _same(own[name], value) for own, value in zip(candidates, values, strict=True))
-    ]
-    varied = [name for name in fitting if not all(_same(own[name], candidates[0][name]) for own in candidates)]
-    return varied or fitting
+    for forms in (_plain_forms, _other_forms):
+        candidates = [dict(forms(own, products)) for own in params]
+        fitting = [
+            name
+            for name in candidates[0]
+            if all(name in own and _same(own[name], value) for own, value in zip(candidates, values, strict=True))
+        ]
+        varied = [name for name in fitting if not all(_same(own[name], candidates[0][name]) for own in candidates)]
+        if fitting:
+            return varied or fitting
+    return []
 
 
-def _candidates(params: Params, products: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+def _plain_forms(params: Params, products: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    """A size, its root, and one over them; a number between 0 and 1, what it lacks to 1, and one over them."""
     for name, size in _sizes(params, products):
         yield from ((name, size), (f"1/{_bracketed(name)}", 1 / size))
         yield from ((f"sqrt({name})", math.sqrt(size)), (f"1/sqrt({name})", 1 / math.sqrt(size)))
-        yield from ((f"2/{_bracketed(name)}", 2 / size), (f"{name} - 1", size - 1.0))
     for name, value in params.items():
         if isinstance(value, float) and 0 < value < 1:
             yield from ((name, value), (f"1/{name}", 1 / value))
             yield from ((f"1 - {name}", 1 - value), (f"1/(1 - {name})", 1 / (1 - value)))
 
 
+def _other_forms(params: Params, products: Mapping[str, str]) -> Iterator[tuple[str, float]]:
+    """What is named where no plain form fits."""
+    for name, size in _sizes(params, products):
+        yield from ((f"2/{_bracketed(name)}", 2 / size), (f"{name} - 1", size - 1.0))
+        yield from ((f"1/{_bracketed(name)}^2", 1 / size**2), (f"{_bracketed(name)}^2", size**2))
+
+
 def _sizes(params: Params, products: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    """Sizes above 1 by name, the products of the assignment first."""
+    """Sizes above 1 by name, then the assignment's products of them."""
+    yield from ((name, float(value)) for name, value in params.items() if isinstance(value, int) and value > 1)
     for name, product in products.items():
         if (value := _product(product, params)) is not None and value > 1:
             yield name, value
-    yield from ((name, float(value)) for name, value in params.items() if isinstance(value, int) and value > 1)
 
 
 def _product(text: str, params: Params) -> float | None:

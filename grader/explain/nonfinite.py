@@ -21,12 +21,14 @@ class Seen:
         hint: what to think about.
         numbers: what was measured, for those who want it.
         cause: whether what else is wrong follows from it.
+        placed: whether it says where.
     """
 
     says: str
     hint: str
     numbers: str = ""
     cause: bool = False
+    placed: bool = False
 
 
 def rubbish(tensor: WrongTensor) -> Seen | None:
@@ -52,10 +54,10 @@ def not_finite(tensor: WrongTensor) -> Seen | None:
         return None
     for name in _beside(broken):
         if all(np.array_equal(~np.isfinite(one.got), _input(one, name) == 0.0) for one in broken):
-            return Seen(f"is not a number exactly where `{name}` is 0", "0/0: what is divided by there?")
+            return Seen(f"is not a number exactly where `{name}` is 0", "0/0: what is divided by there?", placed=True)
         if all(_only_large(one, name) for one in broken):
             says = f"is not a number exactly where `{name}` is large"
-            return Seen(says, "an exp or a cosh overflows there, and infinity is divided by infinity")
+            return Seen(says, "an exp or a cosh overflows there: infinity minus, or by, infinity", placed=True)
     everywhere = all(not np.isfinite(one.got).any() for one in broken)
     first = broken[0]
     index = np.unravel_index(int(np.argmax(~np.isfinite(first.got))), first.got.shape)

@@ -6,7 +6,7 @@ cases is told. An axis of one index says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from grader.explain.wrong import Mask, WrongCase, WrongTensor
 
 VECTORS = (4, 8, 16)  # what loops are unrolled by
 FEW = 3  # indices that are listed
+IMPLIED = "implied"  # begins what holds of an axis since it is short, which is no evidence by itself
 Fact = tuple[str | int, ...]
 
 
@@ -44,8 +45,8 @@ def region_of(tensor: WrongTensor) -> Region:
     sloping = {d.masked_by for one in tensor.cases for d, n in zip(one.axes.details, one.axes.names, strict=True) if n}
     for name in names:
         known = [facts[name] for facts in per_case if name in facts]
-        seen = dict.fromkeys(fact for own in known for fact in own if fact not in _implied(own))
-        common = [fact for fact in seen if all(fact in other for other in known)]
+        seen = dict.fromkeys(fact for own in known for fact in own if fact[0] != IMPLIED)
+        common = [fact for fact in seen if all(fact in own or (IMPLIED, *fact) in own for own in known)]
         if common and not (name in sloping and common[0][0] in ("not first", "not last")):  # the mask's corner
             told.append((name, common[0]))
     axes = tensor.cases[0].axes
@@ -54,11 +55,6 @@ def region_of(tensor: WrongTensor) -> Region:
 
 
 # ---- what is true of the indices of an axis ---------------------------------------------------------------
-
-
-def _implied(facts: Sequence[Fact]) -> Sequence[Fact]:
-    """What holds of an axis that is wrong throughout, since it is short: no evidence by itself."""
-    return facts if facts and all(fact[0] == "tail" for fact in facts) else ()
 
 
 def _facts(one: WrongCase) -> dict[str, list[Fact]]:
@@ -91,7 +87,7 @@ def _real_size(axes: Axes, at: int) -> int:
 def _indices(hit: NDArray[np.int64], right: NDArray[np.int64], size: int, named: bool) -> Iterator[Fact]:
     """What is true of the wrong ones of ``size`` indices; ``right``: those where right values say something."""
     if len(hit) == size:
-        yield from (("tail", width) for width in VECTORS if width > size)
+        yield from ((IMPLIED, "tail", width) for width in VECTORS if width > size)
         return
     if len(right) == 0 or len(hit) == 0:
         return
@@ -144,7 +140,7 @@ def _chosen(one: WrongCase, at: int, wrong: Mask, mute: Mask) -> Iterator[Fact]:
             named = indices[..., None] == np.arange(one.axes.shape[at])
             if np.array_equal(named, wrong):
                 yield ("named by", name)
-            elif not (named & wrong).any() and (wrong | mute | named).all():
+            elif not (named & wrong).any() and (wrong | mute | named).take(range(_real_size(one.axes, at)), at).all():
                 yield ("not named by", name)
         elif at == 0:
             counts = np.bincount(indices.reshape(-1), minlength=one.axes.shape[0])
@@ -173,7 +169,7 @@ _SHAPES: dict[str, str] = {
 def _say(axes: Axes, name: str, fact: Fact, public: bool) -> str:
     at = axes.index(name)
     details = axes.details[at] if at is not None else None
-    axis = (details.says if details and details.says else name) or name
+    axis = (details.says if details else "") or (name if at is not None else f"{name} =")
     kind, *numbers = fact
     if details and kind == "named":
         own = [details.names[int(n)] for n in numbers]

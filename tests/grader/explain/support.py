@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,15 @@ from grader import assignment as assignments
 from grader import faults, fixtures, tensorfile, tolerances
 from grader.assignment import Assignment, Check
 from grader.cases import Array, Case
+from grader.compare import compare
 from grader.explain.levels import Level
-from grader.explain.observed import observe
+from grader.explain.observed import CaseSeen, Observed, observe
 from grader.explain.why import explain
+from grader.fault_tensors import Stored
 from grader.faults import Fault
 from grader.fixtures import FixtureCase, FixtureSet
 from grader.judge import Explained, Judge, Judged
-from tests.grader.builders import probed
+from tests.grader.builders import RELATIVE, assignment, probed
 
 Tensors = Mapping[str, Array]
 
@@ -68,12 +71,12 @@ def explained(
     statuses: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Explained:
     """What is told of a check whose cases handed these tensors back, right ones where none is given."""
-    assignment = loaded(assignment_id)
-    return explain_in(assignment, assignment.checks[check_id], check_id, got, level, dictionary, public, statuses)[1]
+    whole = loaded(assignment_id)
+    return explain_in(whole, whole.checks[check_id], check_id, got, level, dictionary, public, statuses)[1]
 
 
 def explain_in(
-    assignment: Assignment,
+    whole: Assignment,
     check: Check,
     check_id: str,
     got: Mapping[str, Tensors],
@@ -82,7 +85,7 @@ def explain_in(
     public: bool,
     statuses: Mapping[str, Mapping[str, Any]] | None,
 ) -> tuple[Judged, Explained]:
-    given = public_set(assignment.id)
+    given = public_set(whole.id)
     cases = given.cases(check.cases_of or check_id)
     with tempfile.TemporaryDirectory() as folder:
         outputs = {}
@@ -90,9 +93,9 @@ def explain_in(
             outputs[case.id] = Path(folder) / f"{number}.safetensors"
             tensorfile.write(outputs[case.id], as_handed_back({**case.expected, **got.get(case.id, {})}))
         endings = {case.id: {"status": "ok", **(statuses or {}).get(case.id, {})} for case in cases}
-        judged = Judge(assignment, tolerances.load()).check(check_id, check, cases, probed(endings, outputs))
+        judged = Judge(whole, tolerances.load()).check(check_id, check, cases, probed(endings, outputs))
     known_mistakes = given.dictionary if dictionary else fixtures.Dictionary()
-    observed = observe(assignment, tolerances.load(), known_mistakes, check_id, check, cases, judged)
+    observed = observe(whole, tolerances.load(), known_mistakes, check_id, check, cases, judged)
     return judged, explain(observed, level, public)
 
 
@@ -104,3 +107,61 @@ def tensors_of(assignment_id: str, *fault_ids: str) -> dict[str, Tensors]:
     cases = [case for case in inputs_of(assignment_id).values() if case.check == found[0].check]
     with np.errstate(all="ignore"):
         return {case.id: formula(case, switches) for case in cases}
+
+
+# ---- made-up tensors ---------------------------------------------------------------------------------------
+
+AXES: dict[str, Any] = {
+    "axes": {
+        "dx": ["b", "t", "c"],
+        "dqkv": ["t", "qkv"],
+        "dz": ["b", "t", "v"],
+        "ds": ["t", "t2"],
+        "dw": ["l", "o"],
+        "dv": ["v", "c"],
+    },
+    "axis_details": {
+        "b": {"says": "sequence"},
+        "t": {"says": "position"},
+        "t2": {"masked_by": "t"},
+        "l": {"says": "layer", "passed_last_first": True},
+        "qkv": {"split": ["third", "h", "i"]},
+        "third": {"names": ["Q", "K", "V"]},
+        "h": {"says": "head", "size": "NH"},
+        "v": {"padded_from": "V", "chosen_by": ["targets"]},
+    },
+    "factors": {"HS": "C / NH", "B*T": "B * T"},
+}
+
+
+@dataclass(frozen=True)
+class Made:
+    """A case that is made up: what came back, what is right, what was given."""
+
+    got: Tensors
+    expected: Tensors
+    inputs: Tensors = field(default_factory=dict)
+    params: Mapping[str, int | float] = field(default_factory=dict)
+
+
+def described(*made: Made, public: bool = True, level: Level = "hint") -> list[str]:
+    """What is said of made-up cases of one check."""
+    return [one.text for one in explain(observed_of(*made), level, public).explanations]
+
+
+def observed_of(*made: Made, dictionary: fixtures.Dictionary | None = None) -> Observed:
+    whole = assignment(**AXES)
+    seen: dict[str, CaseSeen] = {}
+    limits = {name: RELATIVE for one in made for name in one.expected}
+    wrong: dict[str, dict[str, str]] = {}
+    for number, one in enumerate(made):
+        case = f"probe/{number}"
+        inputs = {name: np.asarray(value) for name, value in one.inputs.items()}
+        seen[case] = CaseSeen(case, one.params, one.got, one.expected, Stored(), lambda given=inputs: given)  # type: ignore[misc]
+        for name, expected in one.expected.items():
+            found = compare(case, name, one.got.get(name), expected, RELATIVE)
+            if not found.ok and name in one.got:
+                wrong.setdefault(name, {})[case] = found.reason
+    judged = Judged("fail")
+    known_mistakes = dictionary or fixtures.Dictionary()
+    return Observed("probe", whole.checks["probe"], whole, known_mistakes, judged, [], seen, wrong, limits)
