@@ -155,7 +155,8 @@ class Judge:
                 status = {"status": "timed_out" if probed.outcome.timed_out else "crashed"}
                 status["detail"] = "" if probed.outcome.timed_out else "the probe itself was ended"
             if (ended := _ending(status)) is not None:
-                words = _last_words(probed.outcome.output) if status.get("status") == "exited" else ""
+                told = self.values and status.get("status") == "exited"  # it may have printed its inputs
+                words = _last_words(probed.outcome.output) if told else ""
                 found.append((ended[0], f"{ended[1]}{words} (case {case.id})"))
         return next((e for e in found if e[0] == "crashed"), found[0] if found else None)
 

@@ -120,7 +120,7 @@ def _watched(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
         _report(whole, for_students(whole, assignment, arguments.after_due), asked, arguments.verbose, new)
 
     path = _submission_path(assignment, arguments).resolve()
-    last = watch.run(watch.Watch(assignment, path, rows, grade, show))
+    last = watch.run(watch.Watch(assignment, path, rows, grade, show, arguments.quiet))
     return exit_code(last.score, arguments.min_score) if last else EXIT_GRADED
 
 

@@ -27,14 +27,24 @@ class Watch:
         grade: grades some rows, or all for none.
         show: is given what was graded just now, and all of it with the rows as they were before.
         asked: the rows that are wanted; none: all.
+        quiet: says nothing but errors.
     """
 
-    def __init__(self, assignment: Assignment, path: Path, asked: list[str], grade: GradeRows, show: Show) -> None:
+    def __init__(
+        self,
+        assignment: Assignment,
+        path: Path,
+        asked: list[str],
+        grade: GradeRows,
+        show: Show,
+        quiet: bool = False,
+    ) -> None:
         self.assignment = assignment
         self.path = path
         self.asked = asked
         self.grade = grade
         self.show = show
+        self.quiet = quiet
         self.seen: Taken | None = None
         self.result: Result | None = None
 
@@ -46,13 +56,18 @@ class Watch:
             rows = self._rows(taken)
             if rows == []:
                 if announced:
-                    _say("nothing that counts has changed")
+                    self.say("nothing that counts has changed")
                 return
             self._graded(rows or [])
             self.seen = taken
         except GraderError as error:
             self.seen = None  # whole at the next save
-            _say(f"{error.kind}: {error}")
+            print(f"grade: {error.kind}: {error}", file=sys.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        """Tells on standard error how it goes."""
+        if not self.quiet:
+            print(f"grade: {text}", file=sys.stderr, flush=True)
 
     def _rows(self, taken: Taken) -> list[str] | None:
         """The rows to grade; None: all that are wanted."""
@@ -64,7 +79,7 @@ class Watch:
 
     def _graded(self, rows: list[str]) -> None:
         if rows:
-            _say(f"this touches: {', '.join(rows)}")
+            self.say(f"this touches: {', '.join(rows)}")
         new = self.grade(rows or self.asked)
         self.result = again.beside(self.assignment, self.result, new) if rows and self.result else new
         names = [row.id for row in new.rows]
@@ -96,13 +111,9 @@ def run(watch: Watch) -> Result | None:
         watch.look()
         for saved in saves(watch.assignment, watch.path):
             if saved:
-                print(f"\n── saved at {time.strftime('%H:%M:%S')} ──", file=sys.stderr, flush=True)
+                watch.say(f"saved at {time.strftime('%H:%M:%S')}")
             watch.look(announced=saved)  # at first for what was saved while nobody looked
-            _say("waiting for the next save (Ctrl-C ends)")
+            watch.say("waiting for the next save (Ctrl-C ends)")
     except KeyboardInterrupt:
-        _say("ended")
+        watch.say("ended")
     return watch.result
-
-
-def _say(text: str) -> None:
-    print(f"grade: {text}", file=sys.stderr, flush=True)

@@ -59,13 +59,17 @@ class Watch:
         self.checks = self._suspects()
 
     def _suspects(self) -> list[str]:
-        """The checks whose memory is looked at: what failed, or all where that was asked for."""
+        """The checks whose memory is looked at: what failed, or all where that was asked for.
+
+        A line is told of once. What students do not see is not looked at, since it would take that from what they see.
+        """
         wanted = (*WATCHED, "pass") if self.asked else WATCHED if self.unasked else ()
         judged, replaced = self.run.grading.judged, self.run.grading.options.replaced
         return [
             name
             for name in self.run.grading.checks
             if judged[name].verdict in wanted and not judged[name].inferred and name not in replaced
+            if self.run.grading.seen(name)
         ]
 
     def start(self) -> None:
@@ -112,6 +116,7 @@ class Watch:
             name
             for name in races.checks
             if name in self.run.grading.checks
+            and self.run.grading.seen(name)
             and (self.asked or name in doubtful or name in costly)
             and judged[name].verdict in ("pass", "fail")
             and not judged[name].inferred

@@ -218,12 +218,13 @@ def grading(text: str, folder: Path, options: Options) -> Result:
     return for_students(found, given, False).model_copy(update={"timing": {}, "submission": found.submission})
 
 
-def test_a_grading_that_makes_it_tells_students_what_one_without_it_tells(tmp_path: Path) -> None:
+@pytest.mark.parametrize("second_look", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_grading_that_makes_it_tells_students_what_one_without_it_tells(second_look: bool, tmp_path: Path) -> None:
     right = (ROOT / "reference" / "A2" / "train_gpt2.c").read_text()
     stops = 'printf("Error: must forward with targets before backward\\n");\n        exit(1);'
     wrong = right.replace(stops, "return;")
     assert wrong != right
-    options = Options(rows=["gpt2_backward"], second_look=False, flags=["-O0"])
+    options = Options(rows=["gpt2_backward"], second_look=second_look, flags=["-O0"])
     found = {
         grading(text, tmp_path / "in", replace(options, unseen=unseen))
         .model_copy(update={"submission": result().submission})
