@@ -92,7 +92,7 @@ def run_confined(
 
 def _start(command: Sequence[str], box: Box, hand_over: Sequence[int]) -> subprocess.Popen[bytes]:
     tree.STRAYS.take_in()
-    with tree.STRAYS.starting() as known:
+    with tree.STRAYS.starting() as tell:
         try:
             process = subprocess.Popen(
                 command,
@@ -106,7 +106,7 @@ def _start(command: Sequence[str], box: Box, hand_over: Sequence[int]) -> subpro
             )
         except OSError as error:
             raise InfrastructureError(f"cannot start {command[0]}: {error.strerror}") from error
-        known.add(process.pid)
+        tell(process.pid)
     return process
 
 

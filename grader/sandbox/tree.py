@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
@@ -160,12 +160,12 @@ def is_there(process: Process) -> bool:
 class Strays:
     """What a box left behind after its first process was gone: those processes become this one's children.
 
-    They are told from the children that this process started by the session that each box has of its own.
+    They are told from other children of this process by the session that each box has of its own, and by their age.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._known: set[int] = set()
+        self._boxes: dict[int, int] = {}
         self._asked = False
 
     def take_in(self) -> None:
@@ -176,17 +176,22 @@ class Strays:
         self._asked = True
 
     @contextlib.contextmanager
-    def starting(self) -> Iterator[set[int]]:
-        """Around the start of a box: its process is to be added to what this gives before anybody looks for strays."""
+    def starting(self) -> Iterator[Callable[[int], None]]:
+        """Around the start of a box: its process is to be told before anybody looks for strays."""
+
+        def tell(pid: int) -> None:
+            process = _read(str(pid))
+            self._boxes[pid] = process.started if process else 0
+
         with self._lock:
-            yield self._known
+            yield tell
 
     def end(self, finished: int, look: bool) -> None:
-        """Forgets a box's process that has ended and, if it is to ``look``, ends what is nobody's."""
+        """Forgets a box's process that has ended and, if it is to ``look``, ends what is nobody's and younger."""
         with self._lock:
-            self._known.discard(finished)
+            since = self._boxes.pop(finished, 0)
             for _ in range(ROUNDS if look else 0):
-                found = self._found()
+                found = self._found(since)
                 if not found:
                     return
                 end_all(inside for stray in found for inside in below(stray.pid, snapshot()))
@@ -195,12 +200,15 @@ class Strays:
                     with contextlib.suppress(ChildProcessError):
                         os.waitpid(stray.pid, os.WNOHANG)
 
-    def _found(self) -> list[Process]:
+    def _found(self, since: int) -> list[Process]:
         own, session = os.getpid(), os.getsid(0)
         return [
             process
             for process in snapshot().values()
-            if process.parent == own and process.session != session and process.pid not in self._known
+            if process.parent == own
+            and process.session != session
+            and process.started >= since
+            and process.pid not in self._boxes
         ]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import Box, Outcome, Sandbox, choose, running, tree, watch
+from grader.sandbox.launched import Limits
 from tests.grader.sandbox.test_box import TIGHT_WALLS, WALLS, alive
 
 BOMB = """
@@ -117,11 +118,13 @@ def test_what_others_are_ended_before() -> None:
     os.waitpid(pid, 0)
 
 
-def test_the_graders_own_children_are_no_strays(tmp_path: Path) -> None:
-    with subprocess.Popen(["sleep", "60"]) as own:
-        tree.STRAYS.end(0, look=True)
-        assert own.poll() is None
-        own.kill()
+@pytest.mark.parametrize("own_session", [False, True])
+def test_other_children_of_this_process_are_no_strays(own_session: bool) -> None:
+    with subprocess.Popen(["sleep", "60"], start_new_session=own_session) as other:
+        time.sleep(0.05)  # two ticks: the box is younger
+        confined(Limits(), "pass")
+        assert other.poll() is None
+        other.kill()
 
 
 def test_limits_are_not_this_processs() -> None:
