@@ -127,7 +127,13 @@ def _take(name: str, here: int) -> None:
 def can_enter(who: Identity, path: Path) -> bool:
     """Whether permissions let ``who`` read the file, or list the folder, at ``path``, whatever lies in it."""
     real = Path(os.path.realpath(path))
-    return all(_open_to(who, folder, stat.S_IXOTH) for folder in real.parents) and _open_to(who, real, stat.S_IROTH)
+    return can_pass(who, real.parent) and _open_to(who, real, stat.S_IROTH)
+
+
+def can_pass(who: Identity, folder: Path) -> bool:
+    """Whether permissions let ``who`` pass through a folder, and all that are above it."""
+    real = Path(os.path.realpath(folder))
+    return all(_open_to(who, place, stat.S_IXOTH) for place in (real, *real.parents))
 
 
 def can_use(who: Identity, path: Path) -> bool:

@@ -109,8 +109,8 @@ def end_first(processes: Iterable[Process]) -> None:
 
 
 def of_user(user: int) -> list[Process]:
-    """The processes of a user."""
-    return [process for process in snapshot().values() if _owner(process.pid) == user]
+    """The processes of a user that have not ended: others' parents may never notice that theirs have."""
+    return [process for process in snapshot().values() if not process.ended and _owner(process.pid) == user]
 
 
 def _owner(pid: int) -> int | None:

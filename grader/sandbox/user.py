@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import replace
@@ -56,7 +57,15 @@ class User(Launched):
             return "it takes root, on Linux"
         if self._interpreter is None:
             return f"other users cannot start {interpreter()}; open the folders above it: chmod o+x"
-        return self._exposed([ROOT]) or self.trial()
+        return self._unreachable() or self._exposed([ROOT]) or self.trial()
+
+    @staticmethod
+    def _unreachable() -> str | None:
+        place = Path(tempfile.gettempdir())
+        with ids.lease() as who:
+            if who is None or ids.can_pass(who, place):
+                return None
+        return f"other users cannot come to {place}; open the folders above it (chmod o+x), or have TMPDIR name another"
 
     def _exposed(self, hidden: Iterable[Path]) -> str | None:
         """What permissions would let a box read of what it must not see; None: nothing, or Landlock keeps it."""

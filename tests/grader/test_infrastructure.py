@@ -8,8 +8,9 @@ import random
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,12 @@ OLD = '{"score": 42}\n'
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Path:
-    """A folder for temporary files."""
-    (tmp_path / "tmp").mkdir()
-    return tmp_path / "tmp"
+def room() -> Iterator[Path]:
+    """A folder for temporary files that other users can come to; pytest's own are closed."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "tmp").mkdir()
+        yield Path(folder) / "tmp"
 
 
 def start(room: Path, result: Path, *arguments: str) -> subprocess.Popen[bytes]:
@@ -56,7 +59,9 @@ def is_whole(result: Path) -> bool:
 def killed_at_random(room: Path, times: int, sandbox: str = "auto") -> None:
     result = room.parent / "result.json"
     begun = time.monotonic()
-    assert start(room, result, "--sandbox", sandbox).wait() == 0
+    with start(room, result, "--sandbox", sandbox) as first:
+        said = first.communicate()[1]
+        assert first.returncode == 0, said
     whole = time.monotonic() - begun
     moments = random.Random(7)
     for _ in range(times):
@@ -64,7 +69,8 @@ def killed_at_random(room: Path, times: int, sandbox: str = "auto") -> None:
         kill_at(room, result, moments.uniform(0, 1.1 * whole), "--sandbox", sandbox)
         assert is_whole(result), result.read_text()
     with start(room, result, "--sandbox", sandbox) as last:
-        assert last.wait() == 0
+        said = last.communicate()[1]
+        assert last.returncode == 0, said
     assert json.loads(result.read_text())["score"] == 5
     for folder in room.iterdir():  # too young to be taken for abandoned, unless locked
         assert not (folder / "lock").exists(), "a killed grader's folder is still there"

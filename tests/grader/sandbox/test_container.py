@@ -51,6 +51,12 @@ def test_the_doctor_says_what_to_allow() -> None:
     assert found["bubblewrap"]["advice"]
 
 
+def test_root_whose_temporary_files_nobody_else_reaches_grades_behind_landlock(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(0o700)
+    done = run(["env", f"TMPDIR={tmp_path}/closed", str(LAUNCHER), *QUICK, "--require-sandbox"])
+    assert graded(done) == ("landlock", 5)
+
+
 def test_without_landlock_what_is_secret_has_to_be_closed() -> None:
     """The repository's fixtures are open to all: then another user is no wall."""
     done = run([str(LAUNCHER), *QUICK, "--sandbox", "user"], landlock=False)
