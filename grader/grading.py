@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import compileall
-import shutil
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,13 +24,11 @@ from grader.progress import News, Progress
 from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo, words
 from grader.sandbox import Sandbox
 from grader.sanitize import Watch
+from grader.stage import find_compiler, stage_files, version_of, why_broken
 from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
 from grader.workplace import work_folder
-
-TEMPLATE = "template"  # folder of the stage
-COMPILERS = ("gcc", "clang", "cc")
 
 
 @dataclass(frozen=True)
@@ -95,57 +90,6 @@ class Options:
 
 SoFar = Callable[[Result], None]
 NOT_JUDGED_YET = "not judged yet"
-
-
-def find_compiler(asked: str | None) -> str:
-    """The compiler to build with.
-
-    Raises:
-        InfrastructureError: there is none.
-    """
-    for name in (asked,) if asked else COMPILERS:
-        if name and shutil.which(name):
-            return name
-    raise InfrastructureError(
-        f"no C compiler ({asked or ', '.join(COMPILERS)}) was found; install one: `apt install gcc` (Debian, Ubuntu),"
-        " `dnf install gcc` (Fedora), `xcode-select --install` (macOS)"
-    )
-
-
-def why_broken(compiler: str) -> str | None:
-    """Why the compiler cannot build even the plainest program; None where it can."""
-    plain = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\nint main(void) { return 0; }\n"
-    with work_folder() as folder:
-        command = [compiler, "-x", "c", "-", "-o", str(folder / "plain"), "-lm"]
-        done = subprocess.run(command, input=plain, capture_output=True, text=True, errors="replace", check=False)
-        if done.returncode == 0 and (folder / "plain").exists():
-            return None
-    first = next(iter(done.stderr.splitlines()), "it gives no reason" if done.returncode else "it makes no file")
-    return f"{compiler} cannot build a plain program ({first}); Debian and Ubuntu need: apt install gcc libc6-dev"
-
-
-def _version(compiler: str) -> str:
-    done = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)
-    return (done.stdout.splitlines() or [""])[0]
-
-
-def stage_files(assignment: Assignment, taken: Taken, stage: Path) -> None:
-    """Lays out what the student's code is built with: the template's files, the submission's on top."""
-    for name in assignment.submission.provided:
-        target = stage / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / "student_template" / assignment.id / name, target)
-    if assignment.submission.language == "python":
-        for name in assignment.submission.files:  # as students get them, to stand in where one cannot be used
-            (stage / TEMPLATE / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / "student_template" / assignment.id / name, stage / TEMPLATE / name)
-        # once, and not in each of many short processes
-        for folder in (stage, assignment.folder, ROOT / "assignments" / "common"):
-            compileall.compile_dir(folder, quiet=2)
-    for name, blob in taken.files.items():
-        target = stage / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(blob)
 
 
 class Grading:
@@ -239,7 +183,7 @@ class Grading:
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
             flags = [*self.assignment.builds["plain"].flags, *self.options.flags]
-            return BuildInfo(compiler=compiler, version=_version(compiler), flags=flags) if compiler else None
+            return BuildInfo(compiler=compiler, version=version_of(compiler), flags=flags) if compiler else None
 
     def _explain(self) -> None:
         """Explains what failed; the whole program only where every part of it is right by itself."""

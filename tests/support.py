@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -58,6 +60,15 @@ class Graded:
         """For an assertion's message: the score, and what each lost row says."""
         lines = [f"{row}: {self.rows[row]['verdict']}: {self.rows[row]['detail']}" for row in sorted(self.lost)]
         return "\n".join([f"score {self.result['score']}", *self.result["problems"], *lines])
+
+
+def ready_home(folder: Path) -> Path:
+    """This test run's own environment, under another name."""
+    folder.mkdir(parents=True)
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        (folder / name).symlink_to(Path(sys.prefix) / name)
+    shutil.copyfile(ROOT / "grader" / "requirements.txt", folder / "stamp")
+    return folder
 
 
 def run_command(*args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Graded:

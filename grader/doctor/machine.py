@@ -16,9 +16,9 @@ from grader.doctor import walls
 from grader.doctor.findings import Finding
 from grader.engine import processors
 from grader.errors import GraderError
-from grader.grading import COMPILERS, why_broken
 from grader.home import cache_folder
 from grader.sandbox.box import interpreter
+from grader.stage import COMPILERS, why_broken
 from grader.workplace import ROOM
 
 OLDEST = (3, 11)

@@ -20,9 +20,9 @@ from grader.engine import Built, CaseInput, Engine, Probed, processors
 from grader.errors import InfrastructureError
 from grader.fixture_build import reference
 from grader.fixtures import FixtureSet
-from grader.grading import find_compiler, stage_files
 from grader.home import ROOT
 from grader.sandbox import Sandbox
+from grader.stage import find_compiler, stage_files
 from grader.submission import Taken
 from grader.workplace import work_folder
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 from grader.home import ROOT
@@ -23,12 +22,3 @@ def commit(folder: Path) -> str:
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--allow-empty", "--message=work")
     return git(folder, "rev-parse", "HEAD")
-
-
-def ready(folder: Path) -> Path:
-    """This test run's own environment, as the cache would hold it."""
-    folder.mkdir()
-    for name in ("bin", "lib", "pyvenv.cfg"):
-        (folder / name).symlink_to(Path(sys.prefix) / name)
-    shutil.copyfile(ROOT / "grader" / "requirements.txt", folder / "stamp")
-    return folder

@@ -14,8 +14,9 @@ import yaml
 from grader import assignment as assignments
 from grader.home import ROOT
 from tests.ci.expressions import evaluate, fill
-from tests.ci.repositories import TEMPLATE, commit, git, ready
+from tests.ci.repositories import TEMPLATE, commit, git
 from tests.ci.runner import Job
+from tests.support import ready_home
 
 QUICK = "--only gelu_residual_backward --no-second-look --cflags=-O0"
 ROW = "gelu_backward and residual_backward"
@@ -46,7 +47,7 @@ def pushed(
         student=student,
         grader=grader,
         github={"ref": "refs/heads/main", "event": {"before": before}},
-        ready=ready(tmp_path / f"ready {assignment}"),
+        ready=ready_home(tmp_path / f"ready {assignment}"),
         variables={"TENSORGRADE": "course/tensorgrade"} if named else {},
     )
     found.run(job, workflow["env"], {"assignment": assignment})

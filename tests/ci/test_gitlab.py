@@ -11,8 +11,9 @@ from typing import Any
 
 import yaml
 
-from tests.ci.repositories import TEMPLATE, commit, git, ready
+from tests.ci.repositories import TEMPLATE, commit, git
 from tests.ci.runner import machine
+from tests.support import ready_home
 
 QUICK = "--only gelu_residual_backward --no-second-look --cflags=-O0"
 LONGEST_S = 300.0
@@ -45,7 +46,7 @@ def run(job: str, repository: Path, **variables: str) -> subprocess.CompletedPro
 def test_a_push_is_graded(student: Path, grader: Path, tmp_path: Path) -> None:
     git(grader, "init", "--quiet", "--initial-branch=main")
     commit(grader)
-    home = str(ready(tmp_path / "ready"))
+    home = str(ready_home(tmp_path / "ready"))
     found = {"TENSORGRADE": f"file://{grader}", "OPTIONS": QUICK, "MIN_SCORE": "1", "GRADE_HOME": home}
     done = run("A2", student, **found)
     assert done.returncode == 1, done.stdout + done.stderr

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.home import ROOT
+from tests.support import ready_home
 
 LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "tests", "bench", "docs", "data")
 QUICK = ["A2", "--reference", "--only", "gelu_residual_backward", "--no-second-look", "--sandbox", "limits", "--quiet"]
@@ -82,15 +83,6 @@ def launch(
     )
     assert "Traceback" not in done.stdout + done.stderr
     return done
-
-
-def ready_home(folder: Path) -> Path:
-    """This test run's own environment, under another name."""
-    folder.mkdir(parents=True)
-    for name in ("bin", "lib", "pyvenv.cfg"):
-        (folder / name).symlink_to(Path(sys.prefix) / name)
-    shutil.copyfile(REQUIREMENTS, folder / "stamp")
-    return folder
 
 
 def without_compiler(folder: Path, *more: str) -> str:
