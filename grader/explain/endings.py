@@ -40,7 +40,7 @@ def _size_of_one(wrong: Sequence[FixtureCase], good: Sequence[FixtureCase]) -> s
 
 def _equal_sizes(wrong: Sequence[FixtureCase], good: Sequence[FixtureCase]) -> str:
     """Two sizes, one named after the other (V, Vp), that are equal in the good cases alone."""
-    names = list(wrong[0].entry.params)
+    names = [n for n in wrong[0].entry.params if all(n in case.entry.params for case in (*wrong, *good))]
     for name in names:
         for longer in (other for other in names if other != name and other.startswith(name)):
             apart = [case.entry.params[name] != case.entry.params[longer] for case in wrong]
