@@ -41,7 +41,17 @@ def hand_in(folder: Path, count: int) -> None:
 
 def seconds(given: Path, out: Path, workers: int) -> float:
     """How long a batch takes."""
-    command = [ROOT / "grade", "batch", "A2", given, "--out", out, "--workers", str(workers), "--quiet"]
+    command: list[str | Path] = [
+        ROOT / "grade",
+        "batch",
+        "A2",
+        given,
+        "--out",
+        out,
+        "--workers",
+        str(workers),
+        "--quiet",
+    ]
     began = time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return time.monotonic() - began

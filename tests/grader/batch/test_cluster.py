@@ -53,7 +53,7 @@ def test_a_few_through_slurm(tmp_path: Path, slurm: tuple[Path, dict[str, str]])
 def test_a_lost_node_changes_nothing(tmp_path: Path, slurm: tuple[Path, dict[str, str]]) -> None:
     folder, environment = slurm
     given, out, local = hand_in(tmp_path / "in", 40), tmp_path / "out", tmp_path / "local"
-    command = [LAUNCHER, "batch", "A2", given, "--out", out, "--executor", "slurm", *OPTIONS]
+    command: list[str | Path] = [LAUNCHER, "batch", "A2", given, "--out", out, "--executor", "slurm", *OPTIONS]
     with subprocess.Popen(command, env={**os.environ, **environment}, stderr=subprocess.PIPE) as running:
         while len(list((out / "A2").glob("*/result.json"))) < 10:
             assert running.poll() is None, running.stderr and running.stderr.read()

@@ -68,8 +68,15 @@ def test_from_a_canvas_zip_to_a_gradebook_with_one_command(tmp_path: Path) -> No
     (tmp_path / "roster.csv").write_text(ROSTER)
     (tmp_path / "late.yaml").write_text(LATE)
     (tmp_path / "times.csv").write_text("login,submitted_at\nbob,2026-10-03T12:00:00\n")
-    command = ["batch", "A2", whole, "--out", out, "--roster", tmp_path / "roster.csv", *OPTIONS]
-    late = ["--late", tmp_path / "late.yaml", "--times", tmp_path / "times.csv", "--canvas-column", "A2 (77)"]
+    command: list[str | Path] = ["batch", "A2", whole, "--out", out, "--roster", tmp_path / "roster.csv", *OPTIONS]
+    late: list[str | Path] = [
+        "--late",
+        tmp_path / "late.yaml",
+        "--times",
+        tmp_path / "times.csv",
+        "--canvas-column",
+        "A2 (77)",
+    ]
     done = run_command(*command, *late)
     assert done.exit == 0, done.stderr
     assert "5 graded, 0 unchanged, 0 without a score" in done.stdout
@@ -101,7 +108,7 @@ def runs(out: Path) -> int:
 
 def begin(given: Path, out: Path, wanted: int) -> subprocess.Popen[bytes]:
     """A batch under way, of which so many are done."""
-    command = [LAUNCHER, "batch", "A2", given, "--out", out, "--workers", "2", *OPTIONS]
+    command: list[str | Path] = [LAUNCHER, "batch", "A2", given, "--out", out, "--workers", "2", *OPTIONS]
     running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     while not (out / "A2").exists() or runs(out) < wanted:
         assert running.poll() is None
