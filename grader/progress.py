@@ -104,10 +104,12 @@ class Live:
             self.running[news.check] = news.text
 
     def _line(self) -> str:
-        filled = BAR * self.done // max(self.count, 1)
+        told = ", ".join(f"{check}: {text}" if text else check for check, text in self.running.items())
+        if not self.count:
+            return told
+        filled = BAR * self.done // self.count
         bar = f"[{'#' * filled}{'-' * (BAR - filled)}] {self.done}/{self.count}"
-        told = [f"{check}: {text}" if text else check for check, text in self.running.items()]
-        return f"{bar} {self.clock() - self.started:3.0f} s  {', '.join(told)}"
+        return f"{bar} {self.clock() - self.started:3.0f} s  {told}"
 
     def close(self) -> None:
         """Clears the line away."""

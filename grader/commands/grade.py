@@ -111,6 +111,8 @@ def _watched(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
 
     if STDOUT in [request.target for request in asked]:
         raise UsageError("--watch shows each result: a report needs a file, and not standard output")
+    if arguments.partial:
+        raise UsageError("--watch writes whole results: it does not go with --partial")
 
     def grade(names: list[str]) -> Result:
         with _following(arguments.quiet) as progress:

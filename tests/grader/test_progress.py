@@ -59,6 +59,8 @@ def last(out: Terminal) -> str:
 
 def test_a_terminal_shows_how_far_and_what_is_under_way() -> None:
     tell, out = live()
+    tell(News("begun", "build"))
+    assert last(out) == "build"
     tell(News("checks", count=4))
     tell(News("begun", "gpt2_update"))
     tell(News("begun", "accuracy"))

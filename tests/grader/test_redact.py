@@ -17,12 +17,12 @@ from grader import fixtures, sandbox, submission, tolerances
 from grader.assignment import Assignment
 from grader.grading import Grading, Options
 from grader.home import ROOT
-from grader.inference import scored
+from grader.inference import name_upstream, scored
 from grader.progress import News
 from grader.redact import for_students
 from grader.report import WRITERS, Request, terminal
 from grader.result import AdviceNote, CheckResult, FixtureInfo, Result, Verdict, Visibility
-from tests.grader.builders import RUNNER, assignment, assignment_data, check_result, evidence, result
+from tests.grader.builders import RUNNER, assignment, assignment_data, check_result, evidence, result, row_result
 
 SECRET = "the secret"
 OUTCOMES: list[Verdict] = ["pass", "fail", "not_implemented", "crashed", "timed_out", "blocked"]
@@ -234,3 +234,11 @@ def test_a_grading_that_makes_it_tells_students_what_one_without_it_tells(second
     }
     assert len(found) == 1
     assert '"verdict":"hidden"' in found.pop()
+
+
+def test_a_row_that_is_not_told_is_not_blamed_for_another() -> None:
+    alone, whole = check_result(function="f"), check_result("fail", role="whole", detail="the losses part")
+    lost = row_result("fail", checks=[alone, whole])
+    hidden = row_result("hidden", id="closed", points=0, max_points=0, withheld=10)
+    assert "only the whole program fails" in name_upstream(lost, [lost, hidden]).detail
+    assert "upstream: closed" in name_upstream(lost, [lost, hidden.model_copy(update={"verdict": "fail"})]).detail

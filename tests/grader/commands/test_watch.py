@@ -91,6 +91,8 @@ def test_a_file_that_is_gone_for_a_moment_ends_nothing(tmp_path: Path, capsys: p
 def test_a_report_needs_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["A2", str(tmp_path), "--watch", "--json", "-"]) == 2
     assert "--watch shows each result" in capsys.readouterr().err
+    assert cli.main(["A2", str(tmp_path), "--watch", "--partial"]) == 2
+    assert "it does not go with --partial" in capsys.readouterr().err
 
 
 def until(file: Path, text: str, count: int) -> str:
