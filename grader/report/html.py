@@ -14,7 +14,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.report import html_pictures as drawing
+from grader.report import html_charts, html_pictures
 from grader.report.html_calls import call_rows
 from grader.report.target import put
 from grader.report.texts import bounded, visible
@@ -41,9 +41,9 @@ class Pen:
 
     left: int = MOST_DRAWN
 
-    def heat_map(self, evidence: Evidence) -> drawing.HeatMap | None:
+    def heat_map(self, evidence: Evidence) -> html_pictures.HeatMap | None:
         """The pictures of a wrong tensor, or None."""
-        found = drawing.heat_map(evidence)
+        found = html_pictures.heat_map(evidence)
         if found is None or found.size > self.left:
             return None
         self.left -= found.size
@@ -60,13 +60,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(bounded=bounded, number=drawing.number, describe=describe, measured=measured_error)
+    found.filters.update(bounded=bounded, number=html_charts.number, describe=describe, measured=measured_error)
     found.globals.update(
         sign=SIGNS.__getitem__,
         words=words,
         again=again,
-        strip=drawing.strip,
-        curve=drawing.curve,
+        strip=html_charts.strip,
+        curve=html_charts.curve,
         call_rows=call_rows,
         most_names=MOST_NAMES,
     )

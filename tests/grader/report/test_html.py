@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from grader.pictures import picture
 from grader.report import html
 from grader.report.html_calls import call_rows
-from grader.report.html_pictures import curve, heat_map, number, strip
+from grader.report.html_charts import curve, number, strip
+from grader.report.html_pictures import heat_map
 from grader.result import (
     AdviceNote,
     CallStep,
