@@ -15,7 +15,15 @@ from grader.cases import Array
 
 
 class UnusableError(Exception):
-    """What was handed back cannot be judged, and so is wrong; the message says why."""
+    """What was handed back cannot be judged, and so is wrong; the message says why.
+
+    Attributes:
+        fault: the id of the known mistake that it is, where it is one.
+    """
+
+    def __init__(self, message: str, fault: str = "") -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ class Judged:
 
     Attributes:
         faults: by case, computes what known mistakes give where that depends on what was handed back.
+        named: known mistakes that what was handed back is told to be, since there is nothing to compare.
         endings: the cases that did not end well.
         calls: by case, those that were made and the right ones, those of the student's own operators left out.
         writes: inputs that the code wrote to.
@@ -56,6 +57,7 @@ class Judged:
     expected: dict[str, dict[str, Array]] = field(default_factory=dict)
     params: dict[str, Mapping[str, int | float]] = field(default_factory=dict)
     faults: dict[str, Callable[[], Mapping[str, Mapping[str, Array]]]] = field(default_factory=dict)
+    named: list[str] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
     endings: dict[str, Verdict] = field(default_factory=dict)
     calls: dict[str, tuple[list[Call], list[Call]]] = field(default_factory=dict)
@@ -175,6 +177,7 @@ class Judge:
                 got, expected = self._expected(check_id, check, case, got, judged)
             except derive.UnusableError as error:
                 judged.verdict, judged.detail = "fail", _text(f"{error} (case {case.id})")
+                judged.named += [error.fault] if error.fault not in ("", *judged.named) else []
                 continue
             except DOES_NOT_FIT as error:
                 detail = f"what was handed back does not fit together: {error} (case {case.id})"

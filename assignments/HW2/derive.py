@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assignments.HW2 import known_orders, known_steps
 from assignments.HW2.formulas import (
     Float,
     Parameters,
@@ -56,6 +57,15 @@ def got(handed: Handed, name: str, shape: tuple[int, ...] | None = None) -> Floa
     return value
 
 
+# ---- orders ------------------------------------------------------------------------------------------------
+
+
+def order(handed: Handed) -> Derivation:
+    """What the fixture set has; known mistakes are told from the order itself."""
+    program, right, found = handed.inputs["program"], handed.expected, handed.got
+    return Derivation(right, faults=lambda: known_orders.faults(program, right, found))
+
+
 # ---- dropout -----------------------------------------------------------------------------------------------
 
 
@@ -67,7 +77,7 @@ def dropout(handed: Handed) -> Derivation:
     """
     x, w1, b1, w2, b2 = _given(handed, "embeddings", "w1", "b1", "w2", "b2")
     hidden = np.maximum(x.mean(1) @ w1 + b1, 0)  # [B, H]
-    masks = (np.arange(2 ** len(b1))[:, None] >> np.arange(len(b1))) & 1  # [2^H, H]
+    masks = known_steps.masks(len(b1))
     logits = np.einsum("bh,mh,h->bm", hidden, masks, w2[:, 0]) + b2
     training = got(handed, "training", (int(handed.params["draws"]), len(x)))
     nearest = np.abs(sigmoid(logits) - training[:, :, None]).argmin(2)
@@ -83,7 +93,9 @@ def dropout(handed: Handed) -> Derivation:
         expected["evaluation"] = off
     elif not np.allclose(got(handed, "evaluation", off.shape), off, rtol=0, atol=1e-4):
         advice = ("dropout stays on in evaluation (model.eval()), so the validation accuracy is that of a thinned net",)
-    return Derivation(expected, facts, advice=advice)
+    given = {"embeddings": x, "w1": w1, "b1": b1, "w2": w2, "b2": b2}
+    probability = float(handed.params["dropout_prob"])
+    return Derivation(expected, facts, advice=advice, faults=lambda: known_steps.dropout(given, training, probability))
 
 
 # ---- the loss ----------------------------------------------------------------------------------------------
@@ -139,16 +151,17 @@ def _batches(handed: Handed) -> list[NDArray[np.int64]]:
     """
     batch = got(handed, "batch").astype(np.int64)
     if batch.ndim != 2 or len(batch) == 0:
-        raise UnusableError("the optimiser never takes a step")
+        raise UnusableError("the optimiser never takes a step", "train-no-step")
     rows = [row[row != PADDING] for row in batch]
     count = len(handed.inputs["y_train"])
     for number, row in enumerate(rows, start=1):
         if not len(row):
-            raise UnusableError(f"step {number} is taken without a backward pass since the step before")
+            text = f"step {number} is taken without a backward pass since the step before"
+            raise UnusableError(text, known_steps.why_no_batch(rows))
         if (row < 0).any():
             raise UnusableError(f"step {number} rests on something that is no sentence of the training data")
         if (row >= count).any():
-            raise UnusableError(f"step {number} rests on sentences of the validation data")
+            raise UnusableError(f"step {number} rests on sentences of the validation data", "train-on-validation")
     return rows
 
 
@@ -179,8 +192,13 @@ def training_loop(handed: Handed) -> Derivation:
         gradients.append(derivatives)
     expected: dict[str, Array] = {"d" + n: np.array([g[n] for g in gradients]) for n in NAMES}
     expected["loss"] = np.array(losses)
-    counts, says = _seen(rows, len(y), int(handed.params["epochs"]), int(handed.params["batch_size"]))
-    return Derivation({**expected, "seen": np.ones_like(counts)}, {"seen": counts}, says)
+    epochs, size = int(handed.params["epochs"]), int(handed.params["batch_size"])
+    counts, says = _seen(rows, len(y), epochs, size)
+    expected["seen"] = np.ones_like(counts)
+    mean, labels = handed.inputs["x_train"].astype(np.float64).mean(1), y.astype(np.float64)
+    taken = [(p, row) for (p, _, _), row in zip(_steps(handed), rows, strict=True)]
+    steps = known_steps.Steps(taken, mean, labels, epochs, size, expected, counts)
+    return Derivation(expected, {"seen": counts}, says, faults=steps.faults)
 
 
 def _seen(rows: list[NDArray[np.int64]], count: int, epochs: int, asked: int) -> tuple[Float, str]:
@@ -203,7 +221,7 @@ def validation_loop(handed: Handed) -> Derivation:
     epochs = int(handed.params["epochs"])
     if got(handed, "epochs").reshape(-1)[:1] != epochs:
         raise UnusableError(f"log_fn is called {int(got(handed, 'epochs').sum())} times in {epochs} epochs")
-    x, y = _given(handed, "x_val", "y_val")
+    x, y, y_train = _given(handed, "x_val", "y_val", "y_train")
     expected: dict[str, Array] = {}
     facts: dict[str, Array] = {}
     for k in range(epochs):
@@ -212,14 +230,18 @@ def validation_loop(handed: Handed) -> Derivation:
         found = got(handed, f"predictions.{k}")
         accuracies = got(handed, f"accuracies.{k}")
         if len(accuracies) != k + 1:
-            raise UnusableError(f"validation_accuracy has {len(accuracies)} entries after epoch {k + 1}")
+            text = f"validation_accuracy has {len(accuracies)} entries after epoch {k + 1}"
+            raise UnusableError(text, known_steps.why_so_many_accuracies(len(accuracies), k + 1))
         if found.shape != (len(y), 3):
-            raise UnusableError(_count_of(len(found), len(y), len(handed.inputs["y_train"])))
+            sizes = {"val": len(y), "train": len(y_train), "batch": int(handed.params["batch_size"])}
+            fault = known_steps.why_so_many_predictions(len(found), sizes, k)
+            raise UnusableError(_count_of(len(found), len(y), len(y_train)), fault)
         expected |= {f"output.{k}": out, f"label.{k}": y, f"accuracy.{k}": np.array([share_right(out, y)])}
         facts |= {f"output.{k}": found[:, 2], f"label.{k}": found[:, 0], f"accuracy.{k}": accuracies[-1:]}
         expected[f"predicted.{k}"] = (out > 0.5).astype(np.float64)
         facts[f"predicted.{k}"] = found[:, 1]
-    return Derivation(expected, facts, _best_so_far(expected, facts, epochs))
+    says = _best_so_far(expected, facts, epochs)
+    return Derivation(expected, facts, says, faults=lambda: known_steps.validation(expected, facts, y_train, epochs))
 
 
 def _best_so_far(right: Mapping[str, Array], found: Mapping[str, Array], epochs: int) -> str:
@@ -333,6 +355,7 @@ def _printed_otherwise(epochs: list[Epoch]) -> tuple[str, ...]:
 
 
 DERIVATIONS: dict[str, Callable[[Handed], Derivation]] = {
+    "topological_sort": order,
     "network_dropout": dropout,
     "loss": loss,
     "loss_extremes": loss,

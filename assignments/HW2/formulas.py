@@ -79,19 +79,24 @@ def loss_and_gradients(p: Parameters, mean: Float, y: Float) -> tuple[float, dic
         mean: the sentences' mean embeddings ``[B, E]``.
         y: their labels ``[B]``.
     """
+    out = output(p, mean)
+    d_out = -(y / (out + LOG_EPS) - (1 - y) / (1 - out + LOG_EPS)) / len(y)
+    return float(entropy(out, y).mean()), gradients(p, mean, d_out)
+
+
+def gradients(p: Parameters, mean: Float, d_out: Float) -> dict[str, Float]:
+    """The derivatives by the parameters, given those by the outputs ``[B]``."""
     before = mean @ p["w1"] + p["b1"]
     hidden = np.maximum(before, 0)
     out = sigmoid(hidden @ p["w2"] + p["b2"])[:, 0]
-    d_out = -(y / (out + LOG_EPS) - (1 - y) / (1 - out + LOG_EPS)) / len(y)
     d_logit = (d_out * out * (1 - out))[:, None]
     d_before = (d_logit @ p["w2"].T) * (before > 0)
-    gradients = {
+    return {
         "w1": mean.T @ d_before,
         "b1": d_before.sum(0),
         "w2": hidden.T @ d_logit,
         "b2": d_logit.sum(0),
     }
-    return float(entropy(out, y).mean()), gradients
 
 
 def share_right(out: Float, y: Float) -> float:

@@ -34,7 +34,7 @@ def explain(observed: Observed, level: Level, public: bool) -> Explained:
     if level == "where":
         return Explained(list(_places(observed, record, public)))
     matches = Lookup(observed).matches()
-    found = [_of_match(observed, match, level) for match in matches]
+    found = [*_of_named(observed), *(_of_match(observed, match, level) for match in matches)]
     explained = {tensor for match in matches for tensor in match.tensors}
     found += [*_of_writes(observed), *_of_record(record)]
     if record is None:
@@ -63,6 +63,14 @@ def _places(observed: Observed, record: Record | None, public: bool) -> Iterator
 # ---- a known mistake ---------------------------------------------------------------------------------------
 
 
+def _of_named(observed: Observed) -> Iterator[Explanation]:
+    """Known mistakes after which there is nothing to compare."""
+    for fault in observed.dictionary.of_check(observed.owner):
+        if fault.id in observed.judged.named:
+            text = f"this is what is seen when {fault.says}"
+            yield Explanation(kind="fault", text=text, hint=fault.hint, fault=fault.id, tensors=[], cases=[])
+
+
 def _of_match(observed: Observed, match: Match, level: Level) -> Explanation:
     verb = "equals" if len(match.tensors) == 1 else "equal"
     cases = list(dict.fromkeys(case for tensor in match.tensors for case in observed.wrong[tensor]))
@@ -81,7 +89,7 @@ def _of_match(observed: Observed, match: Match, level: Level) -> Explanation:
 
 def _says(match: Match) -> str:
     found = [match.faults, *match.alike]
-    return ", or when ".join(_both([fault.says for fault in faults]) for faults in found)
+    return ", or when ".join(dict.fromkeys(_both([fault.says for fault in faults]) for faults in found))
 
 
 def _both(says: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def expected_calls(params: object) -> list[Call]:
     raise NotImplementedError("HW2 records no calls")
 
 
-def _given(case: Case) -> Tensors:
+def given_tensors(case: Case) -> Tensors:
     """The inputs as float64 or int64 tensors."""
     return {name: _wide(torch.from_numpy(np.array(value))) for name, value in case.inputs.items()}
 
@@ -127,7 +127,7 @@ APPLY: dict[str, Callable[[Sequence[Tensor], tuple[int, ...]], Tensor]] = {
 
 def topological_sort(case: Case) -> Tensors:
     """``order`` and ``again`` [edges + nodes, 2]: the edges, and each required node twice (see `Limit`)."""
-    given = _given(case)
+    given = given_tensors(case)
     graph = Graph(given["program"].numpy(), given)
     reached = graph.reached()
     rows = [(node, node) for node in reached]
@@ -137,7 +137,7 @@ def topological_sort(case: Case) -> Tensors:
 
 def gradients(case: Case) -> Tensors:
     """``x<k>``: the derivative of each leaf; ``adjoints`` [nodes]: of each node that is no leaf, where asked for."""
-    given = _given(case)
+    given = given_tensors(case)
     graph = Graph(given["program"].numpy(), given)
     _backward(graph.nodes[-1], given["deriv"])
     found = graph.gradients()
@@ -149,7 +149,7 @@ def gradients(case: Case) -> Tensors:
 
 def accumulation(case: Case) -> Tensors:
     """The sum of two calls' derivatives."""
-    given = _given(case)
+    given = given_tensors(case)
     graph = Graph(given["program"].numpy(), given)
     _backward(graph.nodes[-1], given["deriv"], retain_graph=True)
     if case.params["fresh"]:
@@ -160,7 +160,7 @@ def accumulation(case: Case) -> Tensors:
 
 def chain_rule_once(case: Case) -> Tensors:
     """``calls`` [nodes]: 1 for each node that the root depends on and that is no leaf."""
-    given = _given(case)
+    given = given_tensors(case)
     graph = Graph(given["program"].numpy(), given)
     reached = set(graph.reached())
     return {"calls": torch.tensor([int(i in reached and not n.is_leaf) for i, n in enumerate(graph.nodes)])}
@@ -173,7 +173,7 @@ def leaves_alone(case: Case) -> Tensors:
 
 def of_one(case: Case) -> Tensors:
     """The derivatives by the leaves of a number, begun with 1."""
-    given = _given(case)
+    given = given_tensors(case)
     graph = Graph(given["program"].numpy(), given)
     _backward(graph.nodes[-1])
     return {name: leaf.grad for name, leaf in graph.leaves.items() if leaf.grad is not None}
@@ -196,7 +196,7 @@ def linear_init(case: Case) -> Tensors:
 
 def linear_forward(case: Case) -> Tensors:
     """``y`` [batch, out_size] = x · weights + bias, and the derivatives of ``(y · dy).sum()``."""
-    given = _given(case)
+    given = given_tensors(case)
     leaves = {name: given[name].requires_grad_() for name in ("x", "weights", "bias")}
     y = F.linear(given["x"], given["weights"].T, given["bias"])
     return {"y": y, **_derivatives(y, given["dy"], leaves)}
@@ -223,7 +223,7 @@ def network(given: Tensors) -> Tensor:
 
 def network_forward(case: Case) -> Tensors:
     """``out`` [batch], and the derivatives of ``(out · dout).sum()`` by the parameters."""
-    given = _given(case)
+    given = given_tensors(case)
     leaves = {name: given[name].requires_grad_() for name in ("w1", "b1", "w2", "b2")}
     out = network(given)
     return {"out": out, **_derivatives(out, given["dout"], leaves)}
@@ -231,7 +231,7 @@ def network_forward(case: Case) -> Tensors:
 
 def network_dropout(case: Case) -> Tensors:
     """``evaluation`` [batch]: what the network gives with dropout off; the rest is derived from the output."""
-    return {"evaluation": network(_given(case))}
+    return {"evaluation": network(given_tensors(case))}
 
 
 # ---- P3 ----------------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def cross_entropy(out: Tensor, y: Tensor) -> Tensor:
 
 def loss(case: Case) -> Tensors:
     """``loss`` [1], and ``dout`` [batch], its derivative."""
-    given = _given(case)
+    given = given_tensors(case)
     out = given["out"].requires_grad_()
     value = cross_entropy(out, given["y"])
     _backward(value)
