@@ -78,12 +78,14 @@ class Mistake(Variant):
         points: what is left of the row.
         verdict: the row's.
         says: a text that the row's detail, or a check's, holds.
+        fault: what the fault dictionary calls it; empty where it does not know it.
     """
 
     row: str
     points: int = 0
     verdict: str = "fail"
     says: str = ""
+    fault: str = ""
 
 
 class Right(Variant):

@@ -21,6 +21,8 @@ def test_a_mistake_costs_its_row_and_no_other(mistake: Mistake, tmp_path: Path) 
     assert (row["points"], row["verdict"]) == (mistake.points, mistake.verdict), graded.said()
     told = [row["detail"], *(check["detail"] for check in row["checks"])]
     assert any(mistake.says in text for text in told), told
+    named = [one["fault"] for check in row["checks"] for one in check["explanations"]]
+    assert not mistake.fault or mistake.fault in named, row["checks"]
 
 
 def test_there_are_mistakes_enough() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assignments.HW2 import known_steps
-from assignments.HW2.formulas import output, share_right
+from assignments.HW2.formulas import loss_and_gradients, output, share_right
 from assignments.HW2.known_orders import Walks
 from grader.cases import Array, Case
 from grader.faults import Fault, Formula
@@ -149,7 +149,7 @@ def _trained(case: Case, fault: str) -> Tensors:
         ({n: v.astype(np.float64) for n, v in p.items()}, np.array(row))
         for p, row in zip(parameters, rows, strict=True)
     ]
-    made = [known_steps.loss_and_gradients(p, x[row], y[row]) for p, row in taken]
+    made = [loss_and_gradients(p, x[row], y[row]) for p, row in taken]
     right = {"loss": np.array([loss for loss, _ in made])}
     right |= {f"d{n}": np.array([own[n] for _, own in made]) for n in known_steps.NAMES}
     found = known_steps.Steps(taken, x, y, epochs, size, right, np.zeros((epochs, count))).faults().get(fault, {})
