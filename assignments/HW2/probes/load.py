@@ -105,11 +105,21 @@ def sentiment(job: Job) -> Any:
 
 
 def put_under(job: Job, module: ModuleType) -> None:
-    """Replaces the definitions that the option ``under`` names by the reference's, from the support ``from``."""
+    """Replaces the definitions that the option ``under`` names by the reference's, from the support ``from``.
+
+    A method is named with its class: ``Linear.__init__``.
+    """
     if names := job.options.get("under", "").split():
         reference = _from_file("reference_parts", os.path.join(job.support[job.options["from"]], KEPT))
-        for name in names:
-            setattr(module, name, getattr(reference, name))
+        for name, _, method in (name.partition(".") for name in names):
+            theirs = getattr(reference, name)
+            setattr(module, name, _with_method_of(theirs, getattr(module, name), method) if method else theirs)
+
+
+def _with_method_of(reference: Any, own: Any, method: str) -> Any:
+    """The student's class, but for a method that is the reference's, with what it builds on."""
+    kept = {name: value for name, value in vars(own).items() if name not in (method, "__dict__", "__weakref__")}
+    return type(own.__name__, (reference,), kept)
 
 
 def to_scratch(job: Job) -> None:

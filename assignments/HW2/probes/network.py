@@ -9,7 +9,15 @@ import numpy as np
 from assignments.common.probe_io import Job, Report
 from assignments.HW2.probes import arrays, load
 from assignments.HW2.probes.outcome import Unwritten, Wrong, is_empty, run
-from assignments.HW2.probes.parameters import Holders, array_of, by_shape, hidden_units, registered, set_by_shape
+from assignments.HW2.probes.parameters import (
+    Holders,
+    array_of,
+    by_shape,
+    hidden_units,
+    registered,
+    set_by_shape,
+    shape_of,
+)
 
 Status = dict[str, Any]
 Case = dict[str, Any]
@@ -98,10 +106,18 @@ def probe_network_init(job: Job, case: Case) -> Status:
         parameters = _registered(network, "Network")
         found = by_shape(parameters, shapes)
         if len(found) < len(parameters):
-            report.send(wrong=f"Network has {len(parameters)} parameters, two linear layers have 4")
+            report.send(wrong=_surplus(parameters, shapes))
         arrays.write(case["out"], found)
 
     return run(job, case, work)
+
+
+def _surplus(parameters: list[Any], shapes: dict[str, tuple[int, ...]]) -> str:
+    """What is wrong with parameters of which some fit nowhere."""
+    if len(parameters) > len(shapes):
+        return f"Network has {len(parameters)} parameters, two linear layers have {len(shapes)}"
+    there, right = (", ".join(str(list(s)) for s in some) for some in (map(shape_of, parameters), shapes.values()))
+    return f"Network's parameters have the shapes {there}; two linear layers have {right}"
 
 
 def _set_network(job: Job, case: Case) -> tuple[Any, Any, Holders, Given]:

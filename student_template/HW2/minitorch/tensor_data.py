@@ -220,6 +220,8 @@ class TensorData:
         if not self.array.flags.c_contiguous:
             raise IndexingError("must be contiguous to view: call .contiguous() first")
         try:
+            if min(shape, default=0) < -1:  # NumPy takes any negative size for one that it is to find out
+                raise ValueError
             return TensorData.of(self.array.reshape(shape), self._flat)
         except ValueError:
             raise IndexingError(f"cannot view {self.shape} as {tuple(shape)}: the sizes differ") from None

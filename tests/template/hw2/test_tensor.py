@@ -49,6 +49,13 @@ def test_only_so_much_is_remembered(mt: Any) -> None:
         assert blocks._numbers <= 10
 
 
+def test_a_view_finds_out_one_size_and_takes_no_other_negative_one(mt: Any) -> None:
+    t = mt.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    assert t.view(-1, 2).shape == (3, 2)
+    with pytest.raises(mt.IndexingError, match="the sizes differ"):
+        t.view(3, -2)
+
+
 def test_view_and_permute_share_the_storage_and_contiguous_does_not(mt: Any) -> None:
     t = mt.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     turned = t.permute(1, 0)
