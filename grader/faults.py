@@ -135,13 +135,13 @@ def load(assignment_id: str) -> list[Fault]:
     if importlib.util.find_spec(name) is None:
         return []
     faults: list[Fault] = list(importlib.import_module(name).FAULTS)
-    problems = list(_problems(assignments.load(assignment_id), faults))
-    if problems:
-        raise InfrastructureError("\n".join(problems))
+    if found := problems(assignments.load(assignment_id), faults):
+        raise InfrastructureError("\n".join(found))
     return faults
 
 
-def _problems(assignment: Assignment, faults: Sequence[Fault]) -> list[str]:
+def problems(assignment: Assignment, faults: Sequence[Fault]) -> list[str]:
+    """What does not fit: ids that are there twice, rows and checks that are not there."""
     ids = [fault.id for fault in faults]
     twice = sorted({name for name in ids if ids.count(name) > 1})
     rows = {row.id for row in assignment.rows}
@@ -150,8 +150,3 @@ def _problems(assignment: Assignment, faults: Sequence[Fault]) -> list[str]:
         *(f"fault {f.id}: there is no row {f.row}" for f in faults if f.row not in rows),
         *(f"fault {f.id}: there is no check {f.check}" for f in faults if f.check not in assignment.checks),
     ]
-
-
-def of_check(faults: Collection[Fault], check: str) -> list[Fault]:
-    """The faults of a check, in the dictionary's order."""
-    return [fault for fault in faults if fault.check == check]

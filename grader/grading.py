@@ -247,7 +247,7 @@ class Grading:
             problems=self.problems,
             rows=rows,
             advice=[note.record() for note in self.advice],
-            transcript=transcript_of(self.assignment, judged),
+            transcript=transcript_of(self.assignment, judged) if self.judge.values else "",
             timing={name: round(seconds, 3) for name, seconds in list(self.timing.items())},
         )
 

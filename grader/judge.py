@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ from grader.tolerances import Tolerances
 MOST_TENSOR_BYTES = 64 << 20
 # What arithmetic raises on tensors of odd shapes: they are the submission's, and hold for it to answer.
 DOES_NOT_FIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_ELEMENT = re.compile(r", at element \d+ of \d+")
 LAYER_AXIS = "l"
 MOST_ADVICE = 5  # sentences of one check: they come from the sandbox
 
@@ -117,7 +119,7 @@ class Judge:
     def __init__(self, assignment: Assignment, tolerances: Tolerances, values: bool = True) -> None:
         self.assignment = assignment
         self.tolerances = tolerances
-        self.values = values  # whether evidence may show the fixtures' values as pictures and curves
+        self.values = values  # whether the fixtures' values may be shown, as numbers, indices, pictures and curves
 
     def check(
         self,
@@ -139,7 +141,7 @@ class Judge:
         judged.endings, judged.writes = self._endings_by_case(cases, probed), _writes(cases, probed)
         if check.calls:
             judged.calls = {case.id: found for case in cases if (found := _calls(case, probed, own)) is not None}
-            judged.calls_differ = _calls_differ(cases, judged)
+            judged.calls_differ = _calls_differ(cases, judged, self.values)
         if judged.verdict not in ("pass", "not_implemented"):
             judged.output = probed.outcome.output
         return judged
@@ -157,10 +159,14 @@ class Judge:
                 status = {"status": "timed_out" if probed.outcome.timed_out else "crashed"}
                 status["detail"] = "" if probed.outcome.timed_out else "the probe itself was ended"
             if (ended := _ending(status)) is not None:
-                told = self.values and status.get("status") == "exited"  # it may have printed its inputs
-                words = _last_words(probed.outcome.output) if told else ""
-                found.append((ended[0], f"{ended[1]}{words} (case {case.id})"))
+                found.append((ended[0], f"{self._how(ended[1], status, probed)} (case {case.id})"))
         return next((e for e in found if e[0] == "crashed"), found[0] if found else None)
+
+    def _how(self, detail: str, status: Mapping[str, Any], probed: Probed) -> str:
+        """How a case ended; what was printed, and which element was reached, may tell of the fixtures' values."""
+        if not self.values:
+            return _ELEMENT.sub("", detail)
+        return detail + (_last_words(probed.outcome.output) if status.get("status") == "exited" else "")
 
     def _compare_all(
         self, check_id: str, check: Check, cases: Sequence[FixtureCase], probed: Probed, judged: Judged
@@ -252,14 +258,14 @@ class Judge:
     def _evidence(self, check_id: str, judged: Judged, comparisons: Sequence[Comparison]) -> Evidence:
         """The worst case of a tensor: a failed one before a passed one, then by how far off it is."""
         worst = max(comparisons, key=lambda c: (not c.ok, c.error / c.limit if c.limit else c.error))
-        element, measured = worst.worst, worst.evidence
+        element, measured = worst.worst if self.values else None, worst.evidence
         return Evidence(
             tensor=worst.tensor,
             case=worst.case,
             shape=list(worst.shape),
             ok=worst.ok,
             reason=worst.reason,
-            note=worst.note,
+            note=worst.note if self.values or worst.reason != "order" else "the order is not a right one",
             error=finite(worst.error),
             limit=worst.limit,
             of_allowed=worst.of_allowed,
@@ -323,12 +329,12 @@ def _writes(cases: Sequence[FixtureCase], probed: Probed) -> list[str]:
     return list(dict.fromkeys(_text(name)[:40] for names in told if isinstance(names, list) for name in names))
 
 
-def _calls_differ(cases: Sequence[FixtureCase], judged: Judged) -> str:
+def _calls_differ(cases: Sequence[FixtureCase], judged: Judged, sizes: bool) -> str:
     for case in cases:
         if case.id not in judged.calls:
             return "the calls were not recorded"
         try:
-            difference = call_records.first_difference(*judged.calls[case.id])
+            difference = call_records.first_difference(*judged.calls[case.id], sizes)
         except RecursionError:
             difference = "the record of the calls cannot be read"
         if difference is not None:

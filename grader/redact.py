@@ -14,7 +14,7 @@ from grader.inference import scored
 from grader.result import CheckResult, Result, Visibility
 
 PUBLIC = "public"  # the fixture set whose values anyone may see
-VALUES = ("got", "expected", "absolute", "relative", "allowed", "picture")  # of an evidence
+VALUES = ("index", "got", "expected", "absolute", "relative", "allowed", "picture")  # of an evidence
 
 
 def seen(visibility: Visibility, after_due: bool) -> bool:
@@ -61,5 +61,5 @@ def for_students(result: Result, assignment: Assignment, after_due: bool) -> Res
 
 def _without_values(check: CheckResult) -> CheckResult:
     """Without the fixtures' values, and without what the code printed: it may have printed its inputs."""
-    evidence = [one.model_copy(update=dict.fromkeys(VALUES)) for one in check.evidence]
+    evidence = [one.model_copy(update={**dict.fromkeys(VALUES), "place": ""}) for one in check.evidence]
     return check.model_copy(update={"evidence": evidence, "series": [], "output": ""})

@@ -17,6 +17,34 @@ Values = Mapping[str, str | int]
 
 
 @dataclass(frozen=True)
+class Sizes:
+    """A case's sizes, which name numbers; ``public``: whether the numbers themselves may be told."""
+
+    sizes: Mapping[str, int]
+    public: bool = True
+
+    def name(self, value: str | int | None, sure: bool = False) -> str:
+        """A number with its likely name; ``sure``: only where no other size has that value."""
+        if not isinstance(value, int):
+            return str(value)
+        names = dict(self.sizes)
+        names |= {f"{k}*{name}": k * size for k in (2, 3, 4) for name, size in self.sizes.items()}
+        if {"B", "T", "C"} <= self.sizes.keys():
+            row = self.sizes["B"] * self.sizes["T"]
+            names |= {"B*T": row, "B*T*C": row * self.sizes["C"], "B*T*4*C": 4 * row * self.sizes["C"]}
+        found = [name for name, size in names.items() if size == value and size > 1]
+        known = found[0] if found and (len(found) == 1 or not sure) else ""
+        if not self.public:
+            return known or "something else"
+        return f"{value} ({known})" if known else str(value)
+
+    def shown(self, call: Call | None) -> dict[str, str | int]:
+        """The arguments of a call, as they may be told."""
+        found = arguments(call) if call else {}
+        return found if self.public else {n: self.name(v) if isinstance(v, int) else v for n, v in found.items()}
+
+
+@dataclass(frozen=True)
 class Said:
     """A sentence about some steps: ``what`` of ``whom``, in these layers."""
 
@@ -25,13 +53,13 @@ class Said:
     layers: tuple[int | None, ...]
 
 
-def in_words(steps: Sequence[Step], right_layers: Sequence[int], sizes: Mapping[str, int]) -> list[str]:
+def in_words(steps: Sequence[Step], right_layers: Sequence[int], sizes: Sizes) -> list[str]:
     """What differs, each kind of difference once, with the layers in which it does.
 
     Args:
         steps: the aligned records.
         right_layers: the layers in the order in which they should be gone through.
-        sizes: the case's sizes, for naming numbers.
+        sizes: the case's sizes.
     """
     if (order := _order_of_layers(steps, right_layers)) is not None:
         return [order]
@@ -48,7 +76,7 @@ def in_words(steps: Sequence[Step], right_layers: Sequence[int], sizes: Mapping[
     return sentences[:MOST_SAID] + ([f"and {more} more such difference{'s' if more > 1 else ''}"] if more > 0 else [])
 
 
-def records(steps: Sequence[Step], sizes: Mapping[str, int]) -> list[CallStep]:
+def records(steps: Sequence[Step], sizes: Sizes) -> list[CallStep]:
     """The steps as they stand in the result; places count from 1."""
     return [
         CallStep(
@@ -57,8 +85,8 @@ def records(steps: Sequence[Step], sizes: Mapping[str, int]) -> list[CallStep]:
             layer=step.layer,
             made_at=None if step.made_at is None else step.made_at + 1,
             right_at=None if step.right_at is None else step.right_at + 1,
-            made=arguments(step.made) if step.made else {},
-            right=arguments(step.right) if step.right else {},
+            made=sizes.shown(step.made),
+            right=sizes.shown(step.right),
             wrong=step.wrong,
             text="" if step.kind == "same" else _alone(step, steps, sizes),
         )
@@ -66,7 +94,7 @@ def records(steps: Sequence[Step], sizes: Mapping[str, int]) -> list[CallStep]:
     ]
 
 
-def _alone(step: Step, steps: Sequence[Step], sizes: Mapping[str, int]) -> str:
+def _alone(step: Step, steps: Sequence[Step], sizes: Sizes) -> str:
     where = "" if step.layer is None else f"layer {step.layer}: "
     return f"{where}{_whom(step, steps)} {_what(step, steps, sizes)}"
 
@@ -115,7 +143,7 @@ def _telling(calls: Sequence[Call]) -> str:
 # ---- what --------------------------------------------------------------------------------------------------
 
 
-def _what(step: Step, steps: Sequence[Step], sizes: Mapping[str, int]) -> str:
+def _what(step: Step, steps: Sequence[Step], sizes: Sizes) -> str:
     if step.kind == "missing":
         return "is not called"
     if step.kind == "extra":
@@ -150,11 +178,10 @@ def _swapped(made: Values, right: Values, wrong: Sequence[str]) -> tuple[str, ..
     return ()
 
 
-def _argument(name: str, mine: str | int | None, theirs: str | int, sizes: Mapping[str, int]) -> str:
+def _argument(name: str, mine: str | int | None, theirs: str | int, sizes: Sizes) -> str:
     """One wrong argument."""
     if isinstance(theirs, int):
-        got = _number(mine, sizes, sure=True)
-        return f"got {name} = {got}, should be {_number(theirs, sizes)}"
+        return f"got {name} = {sizes.name(mine, sure=True)}, should be {sizes.name(theirs)}"
     got, right = str(mine), theirs
     if got == "NULL":
         return f"got NULL as {name}, should be {_base(right)}"
@@ -174,19 +201,6 @@ def _relative(got: str, right: str) -> str:
     return (
         f"{_base(got)} of the layer {'above' if by > 0 else 'below'}" if abs(by) == 1 else f"{got}, should be {right}"
     )
-
-
-def _number(value: str | int | None, sizes: Mapping[str, int], sure: bool = False) -> str:
-    """A size with its likely name; ``sure``: only where no other size has that value."""
-    if not isinstance(value, int):
-        return str(value)
-    names = dict(sizes)
-    names |= {f"{k}*{name}": k * size for k in (2, 3, 4) for name, size in sizes.items()}
-    if {"B", "T", "C"} <= sizes.keys():
-        row = sizes["B"] * sizes["T"]
-        names |= {"B*T": row, "B*T*C": row * sizes["C"], "B*T*4*C": 4 * row * sizes["C"]}
-    found = [name for name, size in names.items() if size == value and size > 1]
-    return f"{value} ({found[0]})" if found and (len(found) == 1 or not sure) else str(value)
 
 
 # ---- many at once ------------------------------------------------------------------------------------------

@@ -124,9 +124,8 @@ def _flow(first: FirstWrong, looked: Sequence[_Looked]) -> Iterator[Description]
     names = tuple(one.tensor.name for one in looked)
     cases = tuple(dict.fromkeys(case.case.id for one in looked for case in one.tensor.cases))
     what = "is not a number" if _broken(looked) else "is wrong"
-    start = (
-        f"the gradient {what} from {first.stop} on" if first.all_behind else f"{first.stop} is the first that {what}"
-    )
+    start = f"{first.stop} is the first gradient that {what}"
+    start = f"the gradient {what} from {first.stop} on" if first.all_behind else start
     before = f"; what comes before it, {first.before} last, is right" if first.before else ", from the very beginning"
     writer = f"look at the {first.writer} that fills {first.stop}, and at what it is given" if first.writer else ""
     yield Description(names, cases, start + before, start + before, writer)

@@ -36,12 +36,12 @@ def explain(observed: Observed, level: Level, public: bool) -> Explained:
     matches = Lookup(observed).matches()
     found = [*_of_named(observed), *(_of_match(observed, match, level) for match in matches)]
     explained = {tensor for match in matches for tensor in match.tensors}
-    found += [*_of_writes(observed), *_of_record(record)]
+    found += [*_of_writes(observed), *_of_record(record, public)]
     if record is None:
         rest = [tensor for tensor in observed.wrong if tensor not in explained]
         found += [_of_description(one, level == "full" and public) for one in describe(observed, rest, public)]
     found += _of_endings(observed)
-    steps = call_words.records(record.steps, record.sizes) if record else []
+    steps = call_words.records(record.steps, call_words.Sizes(record.sizes, public)) if record else []
     return Explained(found, steps, record.case if record else "")
 
 
@@ -107,10 +107,10 @@ def _of_writes(observed: Observed) -> list[Explanation]:
     return [Explanation(kind="pattern", text=text, hint=PLACE, fault=None, tensors=[], cases=[])]
 
 
-def _of_record(record: Record | None) -> list[Explanation]:
+def _of_record(record: Record | None, public: bool) -> list[Explanation]:
     if record is None:
         return []
-    sentences = call_words.in_words(record.steps, record.layers, record.sizes)
+    sentences = call_words.in_words(record.steps, record.layers, call_words.Sizes(record.sizes, public))
     return [
         Explanation(kind="calls", text=text, hint="" if i else FORWARD, fault=None, tensors=[], cases=[record.case])
         for i, text in enumerate(sentences)

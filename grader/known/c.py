@@ -52,6 +52,8 @@ class Mistake(Entry):
     wrong: list[str] = Field(default=[])
     serial: Literal["right", "wrong"] = "wrong"
     slow: bool = False
+    fault: str = ""
+    told: str = ""
 
     def source(self) -> str:
         """The reference with the mistake in it."""

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from grader import fixtures
 from tests.a2.patches import HERE, Mistake, load, write
 from tests.support import Graded, Record, grade
 
 MISTAKES = load(HERE / "mistakes.yaml", Mistake)
 WRONG = [mistake for mistake in MISTAKES if mistake.serial == "wrong"]
 MARKED = [pytest.param(mistake, id=mistake.name, marks=[pytest.mark.slow] if mistake.slow else []) for mistake in WRONG]
+SAYS = {fault.id: fault.says for fault in fixtures.load(fixtures.set_folder("A2", "public")).dictionary.faults}
 THREADS_ONLY = [mistake for mistake in MISTAKES if mistake.serial == "right"]
 
 
@@ -34,6 +36,12 @@ def probe_of(mistake: Mistake, result: Graded) -> Record:
     return found
 
 
+def is_explained(mistake: Mistake, said: list[str]) -> bool:
+    """Whether it is named by the fault dictionary, or told in the words that it is to be told in."""
+    words = mistake.told or SAYS.get(mistake.fault or mistake.name)
+    return any(words in text for text in said) if words else mistake.verdict in ("crashed", "not_implemented")
+
+
 @pytest.mark.parametrize("mistake", MARKED)
 def test_a_mistake_costs_its_row_and_no_other(mistake: Mistake, tmp_path: Path) -> None:
     result = graded(mistake, tmp_path)
@@ -45,6 +53,8 @@ def test_a_mistake_costs_its_row_and_no_other(mistake: Mistake, tmp_path: Path) 
     assert (result.checks["ten_steps"]["verdict"] == "pass") == (mistake.official == "passes"), result.said()
     if mistake.wrong:
         assert wrong_tensors(probe_of(mistake, result)) == set(mistake.wrong)
+    said = [one["text"] for check in row["checks"] for one in check["explanations"]]
+    assert is_explained(mistake, said), said
 
 
 @pytest.mark.parametrize("mistake", THREADS_ONLY, ids=name)

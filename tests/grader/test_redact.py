@@ -162,7 +162,7 @@ def test_values_of_private_fixtures_are_not_told() -> None:
     assert "1.25" in given.model_dump_json()
     told = for_students(given, plain, False)
     assert "1.25" not in told.model_dump_json()
-    assert told.rows[0].detail == "dinp[b=1, c=2] is wrong (3 of 6 wrong)"
+    assert told.rows[0].detail == "dinp is wrong (3 of 6 wrong)"
     assert (told.score, told.timing) == (given.score, given.timing)
 
 
