@@ -252,7 +252,7 @@ class Engine:
         out.mkdir()
         job = {"step": "build", "stage": str(stage or self.stage), "build": str(build), "out": str(out)}
         limits = self.assignment.limits
-        bounds = {key: value for key, value in self._limits(limits).items() if key in ("memory_mb", "file_mb")}
+        bounds = {key: value for key, value in self._limits(limits).items() if key != "case_s"}
         started = time.monotonic()
         outcome = self._run(
             {**job, "options": options, "limits": bounds},
@@ -276,6 +276,8 @@ class Engine:
         if outcome.struck:
             return BuildReport(ok=False, messages=f"{building} was stopped: {outcome.struck}")
         try:
+            if outcome.returncode != 0:  # whoever ended the driver may have written a report, too
+                raise FileNotFoundError
             return BuildReport.model_validate_json(statuses.read_bounded(out / "build.json"))
         except (OSError, ValidationError) as error:
             begun, said = _begun(outcome.output)

@@ -229,7 +229,7 @@ def _take_file(taken: Taken, rules: Rules, lies: str, wanted: str, names: list[s
         return
     if len(blob) > limit:
         taken.problems.append(f"{wanted} is larger than {rules.max_file_kb} KiB")
-    elif not blob.strip():
+    elif not blob.replace(b"\0", b"").strip():  # NUL bytes alone: what a crash leaves of a file
         taken.problems.append(f"{wanted} is empty")
     else:
         taken.files[wanted], taken.hashes[wanted] = blob, sha256(blob)

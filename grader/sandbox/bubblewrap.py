@@ -10,8 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
@@ -19,9 +18,8 @@ from pathlib import Path
 from grader.sandbox import ids, seccomp
 from grader.sandbox.box import Box, Outcome, interpreter
 from grader.sandbox.running import handed, run_confined
+from grader.sandbox.system import SYSTEM, SYSTEM_FILES, inside, interpreters, packages
 
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
-SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives")
 NOBODY = "65534"
 AS_NOBODY = ("--unshare-all", "--unshare-user", "--uid", NOBODY, "--gid", NOBODY, "--cap-drop", "ALL")
 # bubblewrap keeps what it takes to become somebody else, and that drops the rest
@@ -45,23 +43,13 @@ def _mounts_of_the_system() -> list[str]:
     return arguments
 
 
-def _interpreter() -> list[Path]:
-    """Where this Python's standard library lies; under /usr it is there already."""
-    return [Path(sys.base_prefix)]
-
-
 def _read_only(paths: Iterable[Path]) -> list[str]:
     return [word for path in paths for word in ("--ro-bind", str(path), str(path))]
 
 
-def _covered(hidden: Iterable[Path], shown: Sequence[Path]) -> list[str]:
-    """The folders to hide that lie inside of what is shown; any other is out of sight as it is."""
-    return [str(path) for path in hidden if any(path.is_relative_to(folder) for folder in shown)]
-
-
-def _covers(hidden: Iterable[Path], shown: Sequence[Path]) -> list[str]:
+def _covers(folders: Iterable[Path]) -> list[str]:
     """An empty folder in the place of each of them."""
-    return [word for path in _covered(hidden, shown) for word in ("--tmpfs", path)]
+    return [word for path in folders for word in ("--tmpfs", str(path))]
 
 
 def _ways(paths: Iterable[Path]) -> list[str]:
@@ -134,19 +122,20 @@ class Bubblewrap:
     def arguments(self, box: Box, hands_over: bool) -> list[str]:
         """What bubblewrap is told of a box: what it may see, and where it starts."""
         words = [*self._who(hands_over), "--die-with-parent", "--new-session", "--hostname", "sandbox"]
-        system, interpreters = [Path(name) for name in SYSTEM], _interpreter()
+        system, pythons = [Path(name) for name in SYSTEM], interpreters()
+        left_out = [*box.hidden, *packages()]
         words += _ways(Path(name) for name in SYSTEM_FILES)
         words += [*_mounts_of_the_system(), "--proc", "/proc", "--dev", "/dev"]
         for place in ("/tmp", "/dev/shm"):
             words += ["--perms", "1777", "--size", str(box.scratch_mb << 20), "--tmpfs", place]
-        words += _covers(box.hidden, system)
-        words += _ways([*interpreters, *box.readable, *box.writable])
-        words += _read_only(interpreters) + _covers(box.hidden, interpreters)
+        words += _covers(inside(left_out, system))
+        words += _ways([*pythons, *box.readable, *box.writable])
+        words += _read_only(pythons) + _covers(inside(left_out, pythons))
         words += _read_only(box.readable)
         for path in box.writable:
             words += ["--bind", str(path), str(path)]
         # these lie in memory, without a bound of their own, or are settings of the kernel
-        for place in ["/dev", "/proc", "/", *_covered(box.hidden, system + interpreters)]:
+        for place in ["/dev", "/proc", "/", *map(str, inside(left_out, system + pythons))]:
             words += ["--remount-ro", place]
         return [*words, "--chdir", str(box.writable[0]) if box.writable else "/"]
 

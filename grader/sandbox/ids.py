@@ -63,8 +63,22 @@ _LEASES = _Leases()
 
 
 def available() -> bool:
-    """Whether boxes can have ids of their own here: on Linux, for root."""
-    return sys.platform == "linux" and os.geteuid() == 0 and _LEASES.group is not None
+    """Whether boxes can have ids of their own here: on Linux, for root that may use them."""
+    return sys.platform == "linux" and os.geteuid() == 0 and _mapped() and _LEASES.group is not None
+
+
+@cache
+def _mapped() -> bool:
+    """Whether the numbers mean anything here: root of a namespace of users may have itself alone."""
+    return all(_covers(Path("/proc/self", name)) for name in ("uid_map", "gid_map"))
+
+
+def _covers(path: Path) -> bool:
+    try:
+        ranges = [[int(word) for word in line.split()] for line in path.read_text("ascii").splitlines()]
+    except (OSError, ValueError):
+        return False
+    return any(first <= FIRST and first + count > LAST for first, _, count in ranges)
 
 
 def group() -> int | None:

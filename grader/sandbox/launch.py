@@ -1,9 +1,9 @@
 """Runs a command behind the walls that a process can put around itself: ``python3 -I -S launch.py SPEC_FD``.
 
 Standard library alone, and nothing of the grader: this is a program of its own. The open file SPEC_FD holds what is
-asked for as JSON: ``command``, ``user`` and ``group`` (absent: stay), ``read``, ``write`` and ``devices`` (paths, for
-Landlock; absent: no Landlock; root's powers go with it), ``filter`` (system calls, as hex; absent: none), ``parent``
-(dies with that process).
+asked for as JSON: ``command``, ``user`` and ``group`` (absent: stay), ``read``, ``list``, ``write`` and ``devices``
+(paths, for Landlock; absent: no Landlock; root's powers go with it), ``filter`` (system calls, as hex; absent: none),
+``parent`` (dies with that process).
 What is asked for and cannot be had ends the program; it never goes on with less.
 """
 
@@ -71,7 +71,7 @@ def ruleset(version: int, rules: dict[str, int]) -> int:
 
 def rules_of(spec: dict[str, list[str]]) -> dict[str, int]:
     """The kinds of access by path."""
-    rules = dict.fromkeys(spec["read"], READ)
+    rules = {**dict.fromkeys(spec["list"], READ_DIR), **dict.fromkeys(spec["read"], READ)}
     rules.update(dict.fromkeys(spec["devices"], READ_FILE | WRITE_FILE | READ_DIR | TRUNCATE | IOCTL_DEV))
     rules.update(dict.fromkeys(spec["write"], -1))
     return rules

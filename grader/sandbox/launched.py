@@ -21,8 +21,9 @@ from typing import Any
 from grader.errors import InfrastructureError
 from grader.sandbox import disk, ids, launch, seccomp
 from grader.sandbox.box import Box, Outcome, interpreter
-from grader.sandbox.bubblewrap import LONGEST_TRIAL_S, SYSTEM, SYSTEM_FILES, WORKS
+from grader.sandbox.bubblewrap import LONGEST_TRIAL_S, WORKS
 from grader.sandbox.running import handed, run_confined
+from grader.sandbox.system import SYSTEM, SYSTEM_FILES, interpreters, packages, without
 
 PROGRAM = Path(launch.__file__)
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
@@ -91,8 +92,10 @@ class Launched:
         if self.filtered:
             spec["filter"] = seccomp.program().hex()
         if self.landlock:
-            readable = [*SYSTEM, *SYSTEM_FILES, *TOLD, sys.base_prefix, *box.readable]
-            spec["read"] = [str(path) for path in readable]
+            system = (Path(name) for name in SYSTEM if Path(name).exists())
+            whole, lists = without((*system, *interpreters()), (*box.hidden, *packages()))
+            spec["read"] = [str(path) for path in (*whole, *SYSTEM_FILES, *TOLD, *box.readable)]
+            spec["list"] = [str(path) for path in lists]
             spec["write"] = [str(path) for path in box.writable]
             spec["devices"] = list(DEVICES)
         return spec

@@ -10,6 +10,7 @@ from grader.sandbox import disk, tree
 from grader.sandbox.box import Box
 
 PAGE_KB = os.sysconf("SC_PAGE_SIZE") >> 10
+CROWD = 24  # processes: more than any box of ours has, a compiler's and bubblewrap's among them
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -27,6 +28,8 @@ def look(pid: int, box: Box) -> Strike | None:
     top = processes.get(pid)
     found = [*([top] if top else []), *tree.below(pid, processes)]
     tree.end_first(found)
+    if len(found) > CROWD:
+        tree.give_way(found)
     return _of_time(found, box) or _of_number(found, box) or of_memory(found, box) or written(box, found)
 
 

@@ -174,6 +174,8 @@ def test_a_build_report_that_is_none(bench: Bench, report: str) -> None:
         "os.mkdir(os.path.join(job['out'], 'build.json'))",
         "import shutil; shutil.rmtree(job['out'])",
         "raise MemoryError",
+        f"{WRITE}json.dumps({{'ok': True}}))\nsys.stdout.flush()\nos.kill(os.getpid(), 9)",
+        f"{WRITE}json.dumps({{'ok': True}}))\nsys.exit(1)",
         "os.kill(os.getpid(), 9)",
     ],
 )

@@ -176,6 +176,11 @@ def test_sizes(kind: str, blob: bytes, said: str | None, tmp_path: Path, ours: P
         refused(taken, said)
 
 
+@pytest.mark.parametrize("blob", [bytes(100), b"\0 \n\0"])
+def test_nul_bytes_alone_are_nothing(blob: bytes, tmp_path: Path, ours: Path) -> None:
+    refused(take(folder_of(tmp_path / "s", {"train_gpt2.c": blob}), RULES, ours), "train_gpt2.c is empty")
+
+
 @pytest.mark.parametrize("blob", [b"\xff\xfe\0x", b"\xef\xbb\xbfint x;\r\n", b"int \0 x;", b"PK\x03\x04 a document"])
 def test_what_the_file_holds_is_the_builds_business(blob: bytes, tmp_path: Path, ours: Path) -> None:
     assert take(folder_of(tmp_path / "s", {"train_gpt2.c": blob}), RULES, ours).files == {"train_gpt2.c": blob}

@@ -17,6 +17,7 @@ from grader.sandbox import WALLS as ALL
 from grader.sandbox import Box, Outcome, Sandbox, Wall, choose
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.launched import Landlock, Limits
+from grader.sandbox.system import packages
 from grader.sandbox.user import User
 
 
@@ -159,6 +160,39 @@ def test_a_daemon_ends_with_it(wall: Sandbox, then: str, closed: str, tmp_path: 
 def test_a_crash_is_told(wall: Sandbox) -> None:
     outcome = python(wall, "import os; os.kill(os.getpid(), 11)")
     assert outcome.returncode in (-signal.SIGSEGV, 128 + signal.SIGSEGV)
+
+
+OTHERS = """
+import importlib, sys
+for folder in sys.argv[2:]:
+    sys.path.append(folder)
+try:
+    importlib.import_module(sys.argv[1])
+    print("imported")
+except (ImportError, OSError):
+    print("not there")
+"""
+
+
+@TIGHT_WALLS
+def test_what_is_installed_for_the_machines_python_is_not_there(wall: Sandbox) -> None:
+    folders = [str(folder) for folder in packages()]
+    found = [path.stem for folder in packages() for path in folder.iterdir() if (path / "__init__.py").exists()]
+    if not found:
+        pytest.skip("nothing is installed")
+    outcome = run(wall, [wall.python(), "-I", "-S", "-c", OTHERS, found[0], *folders])
+    assert outcome.output == "not there\n"
+
+
+@TIGHT_WALLS
+def test_what_is_to_be_hidden_is_hidden_inside_of_the_system_too(wall: Sandbox) -> None:
+    hidden = Path("/usr/share")
+    named, other = [path for path in sorted(hidden.iterdir()) if path.is_dir() and any(path.iterdir())][:2]
+    code = "import os, sys\nfor path in sys.argv[1:]:\n    try: print(len(os.listdir(path)) > 0)\n"
+    code += "    except OSError: print(False)"
+    command = [wall.python(), "-I", "-S", "-c", code, str(named), str(other)]
+    box = Box(command, readable=[named], hidden=[hidden], environment=PATH)
+    assert wall.run(box).output == "True\nFalse\n"
 
 
 def test_a_program_that_is_not_there() -> None:

@@ -187,13 +187,13 @@ def test_a_repository_inside_of_the_system_is_covered_and_its_named_parts_are_bo
 
 
 def test_a_repository_inside_of_the_interpreters_folder_is_covered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bubblewrap, "_interpreter", lambda: [ROOT.parent])
+    monkeypatch.setattr(bubblewrap, "interpreters", lambda: [ROOT.parent])
     told = wrapped(Bubblewrap())
     assert told.index(f"--ro-bind {ROOT.parent} {ROOT.parent}") < told.index(f"--tmpfs {ROOT}")
 
 
 def test_an_interpreter_inside_of_a_covered_repository_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bubblewrap, "_interpreter", lambda: [Path("/usr/course/python")])
+    monkeypatch.setattr(bubblewrap, "interpreters", lambda: [Path("/usr/course/python")])
     told = wrapped(Bubblewrap(), hidden=(Path("/usr/course"),))
     assert told.index("--tmpfs /usr/course") < told.index("--ro-bind /usr/course/python")
 

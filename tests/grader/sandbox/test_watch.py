@@ -118,6 +118,13 @@ def test_what_others_are_ended_before() -> None:
     os.waitpid(pid, 0)
 
 
+def test_a_crowd_gives_way() -> None:
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as one:
+        tree.give_way([tree.snapshot()[one.pid]])
+        assert os.getpriority(os.PRIO_PROCESS, one.pid) == 19
+        one.kill()
+
+
 @pytest.mark.parametrize("own_session", [False, True])
 def test_other_children_of_this_process_are_no_strays(own_session: bool) -> None:
     with subprocess.Popen(["sleep", "60"], start_new_session=own_session) as other:
