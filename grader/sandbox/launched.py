@@ -92,7 +92,8 @@ class Launched:
         if self.filtered:
             spec["filter"] = seccomp.program().hex()
         if self.landlock:
-            system = (Path(name) for name in SYSTEM if Path(name).exists())
+            # /lib and the like are links into /usr on most systems: a rule for one would be for what it leads to
+            system = dict.fromkeys(Path(name).resolve() for name in SYSTEM if Path(name).exists())
             whole, lists = without((*system, *interpreters()), (*box.hidden, *packages()))
             spec["read"] = [str(path) for path in (*whole, *SYSTEM_FILES, *TOLD, *box.readable)]
             spec["list"] = [str(path) for path in lists]
