@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import libcst as cst
-from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper, ParentNodeProvider
 
 from grader.mutation.changes import Change, Region, Span
+from grader.mutation.python_tree import Tree, following, is_value, parsed, scope_of, variables, walk
 
 ARITHMETIC = {
     cst.Add: ["-"],
@@ -58,58 +57,9 @@ NAMES = {
 CONSTANTS = {"True": "False", "False": "True"}
 
 
-class Tree:
-    """A file's syntax with the bytes of each node."""
-
-    def __init__(self, source: bytes) -> None:
-        self.source = source
-        wrapper = MetadataWrapper(cst.parse_module(source))
-        self.module = wrapper.module
-        self.spans = wrapper.resolve(ByteSpanPositionProvider)
-        self.parents = wrapper.resolve(ParentNodeProvider)
-
-    def span(self, node: cst.CSTNode) -> Span:
-        """The bytes of a node, without the parentheses around it."""
-        found = self.spans[node]
-        return found.start, found.start + found.length
-
-    def text(self, node: cst.CSTNode) -> str:
-        """A node as it stands, with the parentheses around it."""
-        return self.module.code_for_node(node).strip()
-
-    def whole(self, node: cst.CSTNode) -> Span:
-        """The bytes of an expression, with the parentheses around it."""
-        start, end = self.span(node)
-        for left, right in zip(getattr(node, "lpar", ()), getattr(node, "rpar", ()), strict=True):
-            start -= len(self.module.code_for_node(left))
-            end += len(self.module.code_for_node(right))
-        return start, end
-
-    def put(self, kind: str, node: cst.CSTNode, by: str) -> Change:
-        """A change of a node to another text."""
-        return Change(kind, *self.whole(node), by.encode())
-
-    def around(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-        """What a node stands in, from the inside out."""
-        while (parent := self.parents.get(node)) is not None:
-            yield parent
-            node = parent
-
-    @cached_property
-    def nodes(self) -> list[cst.CSTNode]:
-        """All nodes, in the order of the text."""
-        return list(_walk(self.module))
-
-
-@lru_cache(maxsize=4)
-def _parsed(source: bytes) -> Tree:
-    """The tree of a file; a file has several regions."""
-    return Tree(source)
-
-
 def functions(source: bytes) -> list[tuple[str, Span]]:
     """The functions of a file: qualified name and bytes."""
-    tree = _parsed(source)
+    tree = parsed(source)
     found = []
     for node in tree.nodes:
         if isinstance(node, cst.FunctionDef):
@@ -120,19 +70,13 @@ def functions(source: bytes) -> list[tuple[str, Span]]:
 
 def changes(source: bytes, region: Region) -> Iterator[Change]:
     """Every change to a region that an operator makes, in the order of the text."""
-    tree = _parsed(source)
+    tree = parsed(source)
     for node in tree.nodes:
         if node in tree.spans and region.holds(tree.span(node)):
             for kind, operators in OPERATORS.items():
                 if isinstance(node, kind):
                     for operator in operators:
                         yield from operator(tree, node)
-
-
-def _walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    yield node
-    for child in node.children:
-        yield from _walk(child)
 
 
 # ---- the operators -----------------------------------------------------------------------------------------
@@ -199,24 +143,24 @@ def _constant(tree: Tree, node: cst.Name) -> Iterator[Change]:
         return
     if isinstance(parent, cst.Attribute) and parent.attr is node:
         yield from (tree.put("method", node, by) for by in NAMES.get(node.value, []))
-    elif not isinstance(parent, cst.AnnAssign | cst.Annotation | cst.Subscript) or node.value in _variables(tree, node):
-        yield from (tree.put("name", node, by) for by in _next(_variables(tree, node), node.value))
+    elif not isinstance(parent, cst.AnnAssign | cst.Annotation | cst.Subscript) or node.value in variables(tree, node):
+        yield from (tree.put("name", node, by) for by in following(variables(tree, node), node.value))
 
 
 def _attribute(tree: Tree, node: cst.Attribute) -> Iterator[Change]:
     """Another attribute of the same object that the class, or else the function, uses."""
     owner = tree.text(node.value)
-    scope = _scope(tree, node, cst.ClassDef) or _scope(tree, node, cst.FunctionDef)
+    scope = scope_of(tree, node, cst.ClassDef) or scope_of(tree, node, cst.FunctionDef)
     called = isinstance(tree.parents[node], cst.Call)
     used = [
         other.attr.value
-        for other in _walk(scope)
+        for other in walk(scope)
         if isinstance(other, cst.Attribute)
         and tree.text(other.value) == owner
         and isinstance(tree.parents[other], cst.Call) == called
     ] if scope else []  # fmt: skip
     if owner != "minitorch" and node.attr.value not in NAMES:
-        yield from (tree.put("field", node.attr, by) for by in _next(list(dict.fromkeys(used)), node.attr.value))
+        yield from (tree.put("field", node.attr, by) for by in following(list(dict.fromkeys(used)), node.attr.value))
 
 
 def _call(tree: Tree, node: cst.Call) -> Iterator[Change]:
@@ -254,7 +198,7 @@ def _slice(tree: Tree, node: cst.Slice) -> Iterator[Change]:
 
 def _index(tree: Tree, node: cst.Index) -> Iterator[Change]:
     """An index off by one."""
-    if isinstance(node.value, cst.Integer | cst.Name) and _is_value(tree, node):
+    if isinstance(node.value, cst.Integer | cst.Name) and is_value(tree, node):
         yield from (tree.put("index", node, f"{tree.text(node.value)} {by} 1") for by in "+-")
 
 
@@ -292,8 +236,8 @@ def _statement(tree: Tree, node: cst.SimpleStatementLine) -> Iterator[Change]:
         yield Change("deletion", start, end, b"pass")
     block = tree.parents[node]
     siblings = list(block.body) if isinstance(block, cst.IndentedBlock) else []
-    following = siblings[siblings.index(node) + 1 :][:1] if node in siblings else []
-    for other in following:
+    after = siblings[siblings.index(node) + 1 :][:1] if node in siblings else []
+    for other in after:
         if isinstance(other, cst.SimpleStatementLine):
             first, last = _code(tree, other)
             source = tree.source
@@ -303,36 +247,6 @@ def _statement(tree: Tree, node: cst.SimpleStatementLine) -> Iterator[Change]:
 def _code(tree: Tree, node: cst.SimpleStatementLine) -> Span:
     """The bytes of a line's statements, without its comments."""
     return tree.span(node.body[0])[0], tree.span(node.body[-1])[1]
-
-
-def _is_value(tree: Tree, node: cst.CSTNode) -> bool:
-    """Whether a node stands in what is computed, and not in an annotation."""
-    return not any(isinstance(outer, cst.Annotation) for outer in tree.around(node))
-
-
-def _scope(tree: Tree, node: cst.CSTNode, kind: type[cst.CSTNode]) -> cst.CSTNode | None:
-    return next((outer for outer in tree.around(node) if isinstance(outer, kind)), None)
-
-
-def _variables(tree: Tree, node: cst.CSTNode) -> list[str]:
-    """Parameters and variables of the function around, in the order of the text."""
-    function = _scope(tree, node, cst.FunctionDef)
-    names: list[str] = []
-    for inner in _walk(function) if function is not None else ():
-        if isinstance(inner, cst.Param):
-            names.append(inner.name.value)
-        elif isinstance(inner, cst.AssignTarget | cst.For | cst.CompFor | cst.AnnAssign):
-            target = inner.target
-            names += [
-                n.value for n in _walk(target) if isinstance(n, cst.Name) and isinstance(target, cst.Name | cst.Tuple)
-            ]
-    return [name for name in dict.fromkeys(names) if name != "self"]
-
-
-def _next(names: list[str], name: str) -> list[str]:
-    """The name behind a name, around in a ring; none where there is no other."""
-    at = names.index(name) if name in names else -1
-    return [names[(at + 1) % len(names)]] if at >= 0 and len(names) > 1 else []
 
 
 Operator = Callable[..., Iterator[Change]]

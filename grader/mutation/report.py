@@ -128,7 +128,7 @@ def show(summary: Summary) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else 100)
     table = Table(title=f"{summary.assignment.id}: mutants of the reference", title_justify="left")
     for number, heading in enumerate(HEADINGS):
-        table.add_column(heading, justify="right" if number else "left")
+        table.add_column(heading, justify="right" if number else "left", overflow="fold")
     for region in summary.regions:
         table.add_row(*map(str, summary.cells(region)))
     table.add_section()
