@@ -16,7 +16,7 @@ from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, UsageError
 from grader.home import cache_folder
 from grader.mutation import document, report
 from grader.mutation.changes import Mutant
-from grader.mutation.outcome import Journal, Outcome
+from grader.mutation.outcome import Journal
 from grader.mutation.regions import all_mutants
 from grader.mutation.study import Setting, Study, sampled
 from grader.report import target
@@ -54,8 +54,7 @@ def run(arguments: Sequence[str]) -> int:
         with shown():
             print("\n".join(f"{mutant.id} (line {mutant.line})\n{mutant.diff()}" for mutant in mutants))
         return EXIT_GRADED
-    outcomes = _outcomes(assignment, options, mutants)
-    summary = report.Summary(assignment, outcomes, command(options))
+    summary = _summary(assignment, options, mutants)
     if options.json is not None:
         target.put(report.as_json(summary), options.json)
     if options.markdown is not None:
@@ -84,7 +83,7 @@ def _mutants(assignment: Assignment, options: argparse.Namespace) -> list[Mutant
     return mutants if options.sample is None else sampled(mutants, options.sample, options.seed)
 
 
-def _outcomes(assignment: Assignment, options: argparse.Namespace, mutants: list[Mutant]) -> list[Outcome]:
+def _summary(assignment: Assignment, options: argparse.Namespace, mutants: list[Mutant]) -> report.Summary:
     folder = options.out or cache_folder() / "mutation" / assignment.id
     if options.fresh:
         (folder / "journal.jsonl").unlink(missing_ok=True)
@@ -94,8 +93,10 @@ def _outcomes(assignment: Assignment, options: argparse.Namespace, mutants: list
     known = study.known(mutants)
     with report.progress(len(mutants), known, options.quiet) as tell:
         try:
-            return study.run(mutants, options.jobs, tell)
+            outcomes = study.run(mutants, options.jobs, tell)
         except KeyboardInterrupt:
             done = len(study.known(mutants))
             print(f"grade: {done} of {len(mutants)} are done; the same command goes on", file=sys.stderr)
             raise
+    basis = f"fixtures {public.digest[:12]}, grader {study.context[:12]}"
+    return report.Summary(assignment, outcomes, command(options), basis)

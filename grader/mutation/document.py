@@ -33,7 +33,7 @@ def lines(summary: Summary) -> Iterator[str]:
     """The assignment's part, in Markdown."""
     yield f"## {summary.assignment.id}"
     yield ""
-    yield f"Made by `{summary.command}`."
+    yield f"Made by `{summary.command}` ({summary.basis})."
     yield ""
     yield from _table(HEADINGS, [[str(cell) for cell in summary.cells(region)] for region in [*summary.regions, None]])
     yield ""

@@ -27,11 +27,13 @@ class Summary:
         assignment: whose reference was mutated.
         outcomes: of all mutants.
         command: what made them.
+        basis: what they rest on: hashes of the fixture set, and of all that decides a verdict.
     """
 
     assignment: Assignment
     outcomes: Sequence[Outcome]
     command: str
+    basis: str
 
     @cached_property
     def notes(self) -> notes.Notes:
@@ -157,7 +159,13 @@ def record(summary: Summary) -> dict[str, Any]:
     """The study as JSON holds it."""
     numbers = [dict(zip(HEADINGS, summary.cells(region), strict=True)) for region in [*summary.regions, None]]
     outcomes = [{**o.model_dump(), "why": summary.notes.why(o.id)} for o in summary.outcomes]
-    return {"schema": SCHEMA, "assignment": summary.assignment.id, "table": numbers, "mutants": outcomes}
+    return {
+        "schema": SCHEMA,
+        "assignment": summary.assignment.id,
+        "basis": summary.basis,
+        "table": numbers,
+        "mutants": outcomes,
+    }
 
 
 def as_json(summary: Summary) -> str:

@@ -34,7 +34,7 @@ OUTCOMES = [
 
 
 def summary(outcomes: Sequence[Outcome] = OUTCOMES) -> Summary:
-    made = Summary(assignments.load("A2"), outcomes, "./grade mutate A2")
+    made = Summary(assignments.load("A2"), outcomes, "./grade mutate A2", "fixtures 0123")
     notes = [Note(why="It rounds.", ids=["g/sign/6"]), Note(why="The same.", ids=["f/sign/4"])]
     made.__dict__["notes"] = Notes(notes=notes)
     return made
@@ -51,7 +51,7 @@ def test_the_numbers() -> None:
 
 def test_the_document_names_the_command_and_all_that_did_not_go_as_it_should(tmp_path: Path) -> None:
     text = "\n".join(document.lines(summary()))
-    assert "Made by `./grade mutate A2`." in text
+    assert "Made by `./grade mutate A2` (fixtures 0123)." in text
     assert "| all | 1 | 6 | 3 | 1 | 1 | 1 | 66.7 % |" in text
     assert "1 of them fail the check of the whole program as well" in text
     assert "### Survived\n\n`g/sign/5`, line 7: f: f/small\n\n```diff\n- a\n+ b\n```" in text

@@ -6,6 +6,7 @@ import pytest
 
 from grader import assignment as assignments
 from grader.errors import InfrastructureError, UsageError
+from grader.mutation import notes
 from grader.mutation.regions import all_mutants, reference_file, regions, row_of
 from grader.mutation.study import sampled
 
@@ -65,3 +66,11 @@ def test_a_sample_takes_from_each_function_alike_and_is_the_seeds() -> None:
     assert [m.id for m in drawn] == [m.id for m in sampled(mutants, 24, seed=3)]
     assert [m.id for m in drawn] != [m.id for m in sampled(mutants, 24, seed=4)]
     assert len(sampled(mutants, 10**6, seed=0)) == len(mutants)
+
+
+@pytest.mark.parametrize("name", assignments.known_ids())
+def test_what_was_looked_at_is_still_there(name: str) -> None:
+    assignment = assignments.load(name)
+    noted = [mutant for note in notes.load(assignment).notes for mutant in note.ids]
+    assert len(set(noted)) == len(noted)
+    assert set(noted) <= {mutant.id for mutant in all_mutants(assignment)}
