@@ -14,11 +14,10 @@ from grader.assignment import Assignment, Check, Row
 from grader.engine import Built, CaseInput, Engine, Follow, Probed, processors
 from grader.errors import InfrastructureError
 from grader.explain.levels import DEFAULT, Level
-from grader.explain.observed import observe
-from grader.explain.why import explain
+from grader.explain.run import explain_failures
 from grader.fixtures import FixtureCase, FixtureSet
 from grader.home import ROOT
-from grader.judge import Explained, Judge, Judged
+from grader.judge import Judge, Judged
 from grader.layout import compile_drivers
 from grader.progress import News, Progress
 from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo, words
@@ -160,7 +159,7 @@ class Grading:
         build: BuildInfo | None = None
         if self.usable:
             build = self._in_work_folder()
-        self._explain()
+        explain_failures(self)
         reason = self.problems[0].split(":")[0] if self.problems else ""
         for name in self.checks:
             self.judged.setdefault(name, Judged("blocked", detail=reason))
@@ -184,28 +183,6 @@ class Grading:
                 raise
             flags = [*self.assignment.builds["plain"].flags, *self.options.flags]
             return BuildInfo(compiler=compiler, version=version_of(compiler), flags=flags) if compiler else None
-
-    def _explain(self) -> None:
-        """Explains what failed; the whole program only where every part of it is right by itself."""
-        direct = [judged for name, judged in self.judged.items() if self.check(name).role == "direct"]
-        parts_are_right = all(judged.verdict == "pass" for judged in direct)
-        for name, judged in self.judged.items():
-            whole = self.check(name).role == "whole"
-            failed = judged.verdict in ("fail", "crashed", "timed_out") and not judged.inferred
-            if failed and (parts_are_right or not whole):
-                judged.explained = self._explained(name, judged)
-
-    def _explained(self, name: str, judged: Judged) -> Explained:
-        observed = observe(
-            self.assignment,
-            self.judge.tolerances,
-            self.fixtures.dictionary,
-            name,
-            self.check(name),
-            self.cases(name),
-            judged,
-        )
-        return explain(observed, self.options.explain, self.fixtures.public)
 
     def cases(self, name: str) -> list[FixtureCase]:
         """The cases of a check, or those that stand in for them."""

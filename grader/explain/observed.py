@@ -15,7 +15,7 @@ from grader.cases import Array
 from grader.compare import compare
 from grader.fault_tensors import Stored
 from grader.fixtures import Dictionary, FixtureCase
-from grader.judge import Judged
+from grader.judge import DOES_NOT_FIT, Judged
 from grader.tolerances import Limit, Tolerances
 
 Float = NDArray[np.float64]
@@ -83,7 +83,7 @@ class Observed:
     def same(self, tensor: str, got: Array | None, other: Array) -> bool:
         """Whether a tensor is another within its limit; what is not a number in both is the same."""
         limit = self.limits[tensor]
-        if got is None or (limit.scale in EQUALITIES and got.shape != other.shape):
+        if got is None or got.dtype.kind not in "fiu" or (limit.scale in EQUALITIES and got.shape != other.shape):
             return False
         if limit.scale in ("order", "between"):  # their right values are no values to be compared with
             return got.shape == other.shape and bool(np.array_equal(got.astype(np.float64), other.astype(np.float64)))
@@ -120,9 +120,8 @@ def observe(
 
 
 def _seen(case: FixtureCase, judged: Judged) -> CaseSeen:
-    stored = case.faults
-    if (derived := judged.faults.get(case.id)) is not None:
-        stored = Stored({**stored.single, **{name: dict(own) for name, own in derived().items()}}, stored.pairs)
+    derived = _derived(judged, case.id)
+    stored = Stored({**case.faults.single, **derived}, case.faults.pairs) if derived else case.faults
     return CaseSeen(
         id=case.id,
         params=case.entry.params,
@@ -131,3 +130,12 @@ def _seen(case: FixtureCase, judged: Judged) -> CaseSeen:
         stored=stored,
         inputs=cache(lambda: tensorfile.read(case.inputs_path)),
     )
+
+
+def _derived(judged: Judged, case: str) -> dict[str, dict[str, Array]]:
+    """What known mistakes give that depend on what was handed back; nothing where that does not fit together."""
+    compute = judged.faults.get(case)
+    try:
+        return {name: dict(own) for name, own in compute().items()} if compute else {}
+    except DOES_NOT_FIT:
+        return {}
