@@ -48,22 +48,16 @@ def test_killed_equivalent_survived_and_no_program(tmp_path: Path) -> None:
     killed = mutant("residual_backward", b"dinp2[i] += dout[i];", b"dinp1[i] += dout[i];")
     equivalent = mutant("residual_backward", b"dinp2[i] += dout[i];", b"dinp2[i] += 1.0f * dout[i];")
     survived = mutant("residual_backward", b"dinp2[i] += dout[i];", b"dinp2[i] += 1.00001f * dout[i];")
+    # 1027 is the longest of the public set, where this is equal; the further sets have longer ones
+    cut = mutant("residual_backward", b"i < N", b"i < (N < 1027 ? N : 1027)")
     no_program = mutant("residual_backward", b"dinp2[i]", b"dinp3[i]")
-    found = run(study(tmp_path), killed, equivalent, survived, no_program)
-    assert [o.state for o in found] == ["killed", "equivalent", "survived", "build failed"]
+    found = run(study(tmp_path), killed, equivalent, survived, cut, no_program)
+    assert [o.state for o in found] == ["killed", "equivalent", "survived", "survived", "build failed"]
     assert found[0].lost == {"gelu_residual_backward": 10}
     assert (found[0].exact, found[0].verdict) == (True, "fail")
-    assert found[2].differs.startswith("residual_backward: ")
     assert found[0].diff == "- dinp2[i] += dout[i];\n+ dinp1[i] += dout[i];"
-
-
-def test_equal_on_the_public_set_alone_is_no_proof(tmp_path: Path) -> None:
-    # 1027 is the longest of the public set; the further sets have longer ones
-    cut = mutant("residual_backward", b"i < N", b"i < (N < 1027 ? N : 1027)")
-    (found,) = run(study(tmp_path), cut)
-    assert found.state == "survived"
-    assert found.differs.startswith("residual_backward: ")
-    assert found.differs.endswith("/residual_backward/long")
+    assert found[2].differs == "residual_backward: residual_backward/one"
+    assert found[3].differs.endswith("/residual_backward/long")
 
 
 def test_the_journal_spares_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +108,7 @@ def test_where_the_points_went() -> None:
 @pytest.mark.parametrize("name", assignments.known_ids())
 def test_a_sample_of_the_study_kills_all_that_is_not_equivalent(name: str, tmp_path: Path) -> None:
     path = tmp_path / "study.json"
-    how = ("--own-row", "--sample", "20", "--seed", "1", "--out", tmp_path, "--quiet", "--json", path)
+    how = ("--own-row", "--sample", "20", "--seed", "2", "--out", tmp_path, "--quiet", "--json", path)
     done = run_command("mutate", name, *how)
     found = json.loads(path.read_bytes())
     assert done.exit == 0, done.stdout
