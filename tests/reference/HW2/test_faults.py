@@ -10,7 +10,9 @@ import pytest
 from assignments.HW2 import known_steps
 from assignments.HW2.formulas import loss_and_gradients, output, share_right
 from assignments.HW2.known_orders import Walks
+from grader import tolerances
 from grader.cases import Array, Case
+from grader.fault_build import CheckFaults, Made
 from grader.faults import Fault, Formula
 from reference.HW2 import cases, oracle
 from reference.HW2.faults import backpropagation, initial, layers, losses
@@ -60,6 +62,16 @@ def recognised(fault: str, got: Mapping[str, Mapping[str, Array]]) -> None:
 @pytest.mark.parametrize("fault", [f for f in FAULTS if f.formula], ids=lambda fault: fault.id)
 def test_a_fault_is_recognised_from_its_own_tensors(fault: Fault) -> None:
     recognised(fault.id, tensors_of("HW2", fault.id))
+
+
+@pytest.mark.parametrize("seed", [77, pytest.param(4321, marks=pytest.mark.slow)])
+def test_another_set_tells_every_fault_from_right_code(seed: int) -> None:
+    """Building it would be refused otherwise."""
+    given = cases.build(seed, "another")
+    for check in FORMULAS:
+        own = [fault for fault in FAULTS if fault.check == check]
+        made: list[Made] = [(case, oracle.expected(case)) for case in given if case.check == check]
+        CheckFaults("HW2", check, own, made, tolerances.load())
 
 
 # ---- orders ------------------------------------------------------------------------------------------------
