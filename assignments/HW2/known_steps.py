@@ -111,7 +111,9 @@ class Steps:
         """By fault what it gives."""
         found = {name: dict(self._of(made)) for name, made in self._values().items()}
         found |= {name: {"seen": value} for name, value in self._batches()}
-        found["step-once-an-epoch"] = {**dict(self._of(self._once_an_epoch())), "seen": self._matching("all-data", 1)}
+        for name, summed in (("step-once-an-epoch", False), ("step-once-an-epoch-summed", True)):
+            made = dict(self._of(self._once_an_epoch(summed)))
+            found[name] = {**made, "seen": self._matching("all-data", 1)}
         return {f"train-{name}": tensors for name, tensors in found.items()}
 
     def _batches(self) -> Iterator[tuple[str, Float]]:
@@ -172,13 +174,13 @@ class Steps:
         out = output(p, self.mean[row])
         return float(out.sum()), gradients(p, self.mean[row], np.ones(len(row)))
 
-    def _once_an_epoch(self) -> list[tuple[float, Mapping[str, Float]]]:
-        """The sums over the batches of which each step is made."""
+    def _once_an_epoch(self, summed: bool) -> list[tuple[float, Mapping[str, Float]]]:
+        """The loss over the batches of which each step is made; their derivatives, summed or of the last alone."""
         found: list[tuple[float, Mapping[str, Float]]] = []
         for p, row in self.taken:
             parts = [row[s : s + self.size] for s in range(0, len(row), self.size)]
             made = [loss_and_gradients(p, self.mean[part], self.y[part]) for part in parts]
-            total = {name: np.asarray(sum(own[name] for _, own in made)) for name in NAMES}
+            total = {name: np.asarray(sum(own[name] for _, own in (made if summed else made[-1:]))) for name in NAMES}
             found.append((float(sum(value for value, _ in made)), total))
         return found
 

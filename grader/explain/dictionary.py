@@ -92,6 +92,7 @@ class Lookup:
         """Whether at least half of the tensors that the mistakes change are as they leave them."""
         ids = [self.faults[n].id for n in numbers]
         changed = {t for case in self.observed.cases.values() for i in ids for t in case.stored.single.get(i, {})}
+        changed &= self.observed.limits.keys()  # tensors that give context alone are not judged
         return 2 * sum(self._agrees(numbers, tensor) for tensor in changed) >= len(changed)
 
     def _agreeing(self, numbers: tuple[int, ...]) -> int:

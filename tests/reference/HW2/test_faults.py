@@ -151,7 +151,7 @@ def _trained(case: Case, fault: str) -> Tensors:
     name = fault.removeprefix("train-")
     epoch = [list(range(s, min(s + size, count))) for s in range(0, count, size)]
     epoch = known_steps.BATCHES[name](count, size) if name in known_steps.BATCHES else epoch
-    if name == "step-once-an-epoch":
+    if name.startswith("step-once-an-epoch"):
         epoch = [list(range(count))]
     rows = epoch * epochs
     x = case.inputs["x_train"].astype(np.float64).mean(1)
