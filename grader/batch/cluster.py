@@ -47,7 +47,7 @@ def grade_chunk(jobs: Sequence[str], outcomes: Sequence[str], limit_s: float) ->
         for text, path in zip(jobs, map(Path, outcomes), strict=True):
             if path.exists():  # Slurm started the task again
                 continue
-            outcome = worker.do(Job.model_validate_json(text))
+            outcome = worker.do(Job.of_line(text))
             part = path.with_name(f".{path.name}.{os.getpid()}")
             part.write_text(outcome.model_dump_json(), encoding="utf-8")
             part.replace(path)
@@ -123,7 +123,7 @@ class Slurm:
             executor.update_parameters(**parameters)
             started = executor.map_array(
                 grade_chunk,
-                [[w.job.model_dump_json() for w in chunk] for chunk in chunks],
+                [[w.job.line() for w in chunk] for chunk in chunks],
                 [[str(w.outcome) for w in chunk] for chunk in chunks],
                 [self.limit_s] * len(chunks),
             )

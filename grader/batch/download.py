@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 import zipfile
+import zlib
+from datetime import UTC, datetime
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 
-from grader.errors import UsageError
+from grader.errors import InfrastructureError, UsageError
 
 MOST_FILES = 100_000
 MOST_BYTES = 16 << 30
 MOST_OF_ONE = 1 << 30  # the grader of a submission has bounds of its own, far below
 MOST_RATIO = 200  # unpacked to packed, of the whole
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    LZMAError,
+    RuntimeError,  # encrypted
+    NotImplementedError,
+    EOFError,
+    ValueError,
+    FileExistsError,
+    NotADirectoryError,
+    IsADirectoryError,
+)
 
 
 def unpack(path: Path, into: Path) -> None:
@@ -20,6 +36,7 @@ def unpack(path: Path, into: Path) -> None:
 
     Raises:
         UsageError: it is no zip, is damaged, or is beyond the bounds.
+        InfrastructureError: what it holds cannot be written.
     """
     if not path.is_file() or not zipfile.is_zipfile(path):
         raise UsageError(f"{path} is neither a folder nor a zip of submissions")
@@ -32,8 +49,19 @@ def unpack(path: Path, into: Path) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(member) as source, target.open("xb") as file:
                     shutil.copyfileobj(source, file)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, FileExistsError, ValueError) as error:
+                os.utime(target, times=(_packed_at(member), _packed_at(member)))
+    except DAMAGED as error:
         raise UsageError(f"{path} cannot be unpacked: {error}") from error
+    except OSError as error:  # e.g. no space
+        raise InfrastructureError(f"{path} cannot be unpacked: {error}") from error
+
+
+def _packed_at(member: zipfile.ZipInfo) -> float:
+    """When a file was last changed, as the zip has it: of a student's several files the newest counts."""
+    try:
+        return datetime(*member.date_time, tzinfo=UTC).timestamp()
+    except ValueError:
+        return 0.0
 
 
 def _bounded(path: Path, members: list[zipfile.ZipInfo]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -9,14 +10,16 @@ from pathlib import Path
 
 import yaml
 
+from grader.assignment import known_ids
+from grader.assignment import load as load_assignment
 from grader.batch import names
 from grader.batch.roster import Roster, key_of
 from grader.errors import UsageError
 from grader.report.batch import Student
+from grader.report.texts import visible
 from grader.submission import NOT_LOOKED_AT
 
 GRADESCOPE = "submission_metadata.yml"
-NO_SUBMISSION = {*NOT_LOOKED_AT, GRADESCOPE}
 ARCHIVES = (".zip", ".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".tar.bz2")
 
 
@@ -58,17 +61,25 @@ class Findings:
     notes: list[str] = field(default_factory=list)
 
 
-def find(root: Path, roster: Roster | None, every: bool = False) -> Findings:
+def find(root: Path, roster: Roster | None, every: bool = False, out: Path | None = None) -> Findings:
     """The submissions in ``root``: a Canvas or Gradescope download, unpacked, or a folder or file a student.
 
+    ``out``, the folder of the ledger, may lie there, and is no submission.
+
     Raises:
-        UsageError: there is nothing in it.
+        UsageError: there is nothing in it, or it cannot be read.
     """
-    root = _looked_through(root)
+    try:
+        return _find(_looked_through(root, out), roster, every, out)
+    except OSError as error:
+        raise UsageError(f"{error.filename or root} cannot be read: {error.strerror}") from error
+
+
+def _find(root: Path, roster: Roster | None, every: bool, out: Path | None) -> Findings:
     if (root / GRADESCOPE).is_file():
         found = list(_gradescope(root))
     else:
-        entries = sorted(p for p in root.iterdir() if p.name not in NO_SUBMISSION and not p.name.startswith("."))
+        entries = sorted(p for p in _inside(root, out) if p.name != GRADESCOPE)
         from_canvas = [(p, names.canvas(p.name)) for p in entries]
         found = [*_canvas([(p, n) for p, n in from_canvas if n]), *_plain(p for p, n in from_canvas if n is None)]
     if not found:
@@ -84,14 +95,28 @@ def find(root: Path, roster: Roster | None, every: bool = False) -> Findings:
     return findings
 
 
-def _looked_through(root: Path) -> Path:
+def _inside(root: Path, out: Path | None) -> list[Path]:
+    ours = os.path.realpath(out) if out else None
+    seen = (p for p in root.iterdir() if p.name not in NOT_LOOKED_AT and not p.name.startswith("."))
+    return [path for path in seen if os.path.realpath(path) != ours]
+
+
+def _is_one(folder: Path) -> bool:
+    """Whether a folder is a student's: it holds a file of an assignment where the assignment has it."""
+    return any((folder / name).is_file() for known in known_ids() for name in load_assignment(known).submission.files)
+
+
+def _looked_through(root: Path, out: Path | None) -> Path:
     """The folder itself, or the one that is all it holds where that is a download's."""
-    inside = [p for p in root.iterdir() if p.name not in NOT_LOOKED_AT and not p.name.startswith(".")]
+    inside = _inside(root, out)
     if len(inside) == 1 and inside[0].is_dir() and not inside[0].is_symlink():
         below = inside[0]
         if (below / GRADESCOPE).is_file() or any(names.canvas(p.name) for p in below.iterdir()):
             return below
-        if sum(1 for p in below.iterdir() if p.is_dir() or p.name.endswith(ARCHIVES)) > 1:
+        if (
+            not _is_one(below)
+            and sum(1 for p in below.iterdir() if p.is_dir() or p.name.lower().endswith(ARCHIVES)) > 1
+        ):
             return below
     return root
 
@@ -111,12 +136,12 @@ def _canvas(files: Iterable[tuple[Path, names.CanvasName]]) -> Iterable[HandedIn
             # an archive is a whole submission: what lies beside it is notes
             whole = [part for part in parts if part[0].name.lower().endswith(ARCHIVES)]
             chosen = whole[-1:] or parts
-            who = chosen[0][1].who
+            who = _said(chosen[0][1].who)
             yield HandedIn(
                 key=user,
                 student=Student(name=who, id=user),
                 paths=[path for path, _ in chosen],
-                label=", ".join(path.name for path, _ in chosen),
+                label=_said(", ".join(path.name for path, _ in chosen)),
                 late=any(name.late for _, name in chosen),
                 order=(version, max(name.attachment for _, name in chosen)),
             )
@@ -167,9 +192,9 @@ def _moment(value: object) -> datetime | None:
 def _plain(entries: Iterable[Path]) -> Iterable[HandedIn]:
     """A folder, archive or file for each student, by whose name it is called."""
     for path in entries:
-        name = path.name if path.is_dir() else names.stem(path.name)
+        name = _said(path.name if path.is_dir() else names.stem(path.name))
         order = (path.lstat().st_mtime,)
-        yield HandedIn(names.key(name), Student(name=name), [path], path.name, order=order)
+        yield HandedIn(names.key(name), Student(name=name), [path], _said(path.name), order=order)
 
 
 def _joined(one: HandedIn, roster: Roster, findings: Findings) -> HandedIn:
@@ -191,6 +216,11 @@ def _choose(found: Sequence[HandedIn], every: bool, findings: Findings) -> None:
     if findings.superseded:
         labels = [one.label for one in findings.superseded]
         findings.notes.append(f"{len(labels)} earlier submissions are left out (--all grades them): {_some(labels)}")
+
+
+def _said(name: str) -> str:
+    """A file's name in a line of text: no command to a terminal, no line of its own."""
+    return visible(name).replace("\n", "\\n")
 
 
 def _some(labels: Sequence[str], most: int = 5) -> str:

@@ -45,13 +45,17 @@ def lines(ledger: Ledger, assignment: str) -> list[Line]:
     found = {row["student"]: row for row in ledger.rows("SELECT * FROM gradebook WHERE assignment = ?", assignment)}
     most = max((row["max_score"] or 0 for row in found.values()), default=0)
     students = ledger.rows("SELECT * FROM students ORDER BY name COLLATE NOCASE, key")
-    return [_line(who, found.get(who["key"]), points.get(who["key"], {}), most) for who in students]
+    query = "SELECT student FROM late_days WHERE assignment = ? AND excused"
+    excused = {row["student"] for row in ledger.rows(query, assignment)}
+    return [
+        _line(who, found.get(who["key"]), points.get(who["key"], {}), most, who["key"] in excused) for who in students
+    ]
 
 
-def _line(who: sqlite3.Row, row: sqlite3.Row | None, points: dict[str, int], most: int) -> Line:
+def _line(who: sqlite3.Row, row: sqlite3.Row | None, points: dict[str, int], most: int, excused: bool) -> Line:
     student = Student(who["name"], who["site_id"], who["sis_id"], who["login"], who["section"])
     if row is None:
-        return Line(student, "", most, {"status": "nothing handed in"}, points)
+        return Line(student, EXCUSED if excused else "", most, {"status": "nothing handed in"}, points)
     status = "graded" if row["run"] else f"no score: {row['last_message']}" if row["last_run"] else "not graded"
     facts = {
         "status": status,

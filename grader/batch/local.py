@@ -38,7 +38,7 @@ class Worker:
         reader = threading.Thread(target=lambda: answer.put(_line(process)), daemon=True)
         try:
             assert process.stdin is not None
-            process.stdin.write(job.model_dump_json() + "\n")
+            process.stdin.write(job.line() + "\n")
             process.stdin.flush()
             reader.start()
             line = answer.get(timeout=self.limit_s)

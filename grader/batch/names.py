@@ -9,8 +9,10 @@ from hashlib import sha256
 
 LONGEST_KEY = 60
 # lastfirst_LATE_<user>_<attachment>_<file>; a second version of a file gets `-1` behind its stem.
-_CANVAS = re.compile(r"(?P<who>[^_]+)_(?:(?P<late>LATE)_)?(?P<user>\d+)_(?P<attachment>\d+)_(?P<file>.+)")
-_VERSION = re.compile(r"(?P<stem>.+)-(?P<version>\d{1,3})(?P<ending>(?:\.[A-Za-z0-9]+)*)")
+_CANVAS = re.compile(r"(?P<who>[^_]+)_(?:(?P<late>LATE)_)?(?P<user>\d+)_(?P<attachment>\d+)_(?P<file>.+)", re.DOTALL)
+# What was typed in, or a link: a page without a number of its own.
+_TYPED = re.compile(r"(?P<who>[^_]+)_(?:(?P<late>LATE)_)?(?P<user>\d+)_(?P<file>(?:text|link)\.html)")
+_VERSION = re.compile(r"(?P<stem>.+)-(?P<version>\d{1,3})(?P<ending>(?:\.[A-Za-z0-9]+)*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,8 @@ def canvas(name: str) -> CanvasName | None:
     """The parts of a name as Canvas makes it; None for another one."""
     found = _CANVAS.fullmatch(name)
     if found is None:
-        return None
+        typed = _TYPED.fullmatch(name)
+        return typed and CanvasName(typed["who"], typed["late"] is not None, typed["user"], 0, typed["file"], 0)
     file, version = found["file"], 0
     if numbered := _VERSION.fullmatch(file):
         file, version = numbered["stem"] + numbered["ending"], int(numbered["version"])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.batch import lists
 from grader.batch.names import key, letters
 from grader.errors import UsageError
 from grader.report.batch import Student
@@ -58,21 +58,12 @@ def _handles(student: Student) -> set[str]:
 
 
 def load(path: Path) -> Roster:
-    """Reads a roster; comma or semicolon between the columns, the first line names them.
+    """Reads a roster; comma, semicolon or tab between the columns, the first line names them.
 
     Raises:
         UsageError: it cannot be read, has no usable column, or names a student twice.
     """
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"--roster: cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UsageError(f"--roster: {path} is not UTF-8; save it as CSV (UTF-8)") from error
-    lines = text.splitlines()
-    delimiter = ";" if lines and lines[0].count(";") > lines[0].count(",") else ","
-    rows = list(csv.DictReader(lines, delimiter=delimiter))
-    names = {name.strip().casefold(): name for name in (rows[0] if rows else {}) if name}
+    rows, names = lists.read(path, "--roster")
     columns = {what: next((names[n] for n in known if n in names), None) for what, known in COLUMNS.items()}
     if not rows or not (columns["name"] or columns["login"] or columns["id"] or all(n in names for n in FIRST_LAST)):
         raise UsageError(
@@ -86,16 +77,18 @@ def _roster(
     path: Path, rows: Iterable[Mapping[str, str]], columns: Mapping[str, str | None], names: Mapping[str, str]
 ) -> Roster:
     roster = Roster()
+    keys: set[str] = set()
     for row in rows:
-        values = {what: (row.get(column) or "").strip() if column else "" for what, column in columns.items()}
+        values = {what: " ".join((row.get(column) or "").split()) if column else "" for what, column in columns.items()}
         if not values["name"] and all(n in names for n in FIRST_LAST):
             first, last = ((row.get(names[n]) or "").strip() for n in FIRST_LAST)
             values["name"] = ", ".join(part for part in (last, first) if part)
         if values["name"].casefold().strip() in NO_STUDENTS or not any(values.values()):
             continue
         student = Student(**values)
-        if student in roster.students:
-            raise UsageError(f"--roster: {path} names a student twice: {student.name or student.login or student.id}")
+        if key_of(student) in keys:
+            raise UsageError(f"--roster: {path} names a student twice: {student.login or student.id or student.name}")
+        keys.add(key_of(student))
         roster.add(student)
     if not roster.students:
         raise UsageError(f"--roster: {path} has no students")

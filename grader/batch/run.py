@@ -150,8 +150,9 @@ def _scored(ledger: Ledger, assignment: str) -> set[str]:
 def _keep(plan: Plan, ledger: Ledger, place: int, one: HandedIn, job: Job, outcome: Outcome) -> None:
     """Writes an outcome into the ledger; work that was done before is no new run."""
     digest = outcome.digest or f"unread:{one.label}"
+    newest = Path(job.folder) == folder_of(plan.out, plan.settings.assignment, one.key).absolute()
     with ledger.writing() as connection:
-        submission = put_submission(connection, plan.settings.assignment, one, digest, place)
+        submission = put_submission(connection, plan.settings.assignment, one, digest, place, newest)
     if outcome.status == "unchanged":
         return
     result = read_result(Path(job.folder)) if outcome.status == "graded" else None

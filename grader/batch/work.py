@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -34,6 +35,7 @@ from grader.grading import Grading, Options
 from grader.home import ROOT
 from grader.redact import for_students
 from grader.report import requests
+from grader.report.texts import visible
 from grader.result import Result
 from grader.training import with_training
 
@@ -67,6 +69,15 @@ class Job(Strict):
     folder: str = Field(description="where its reports go")
     known: list[str] = Field([], description="hashes of work that is done: such a submission is left as it is")
 
+    def line(self) -> str:
+        """The job as a line of JSON; a path need not be Unicode."""
+        return json.dumps(self.model_dump())
+
+    @classmethod
+    def of_line(cls, line: str) -> Job:
+        """The job of a line."""
+        return cls.model_validate(json.loads(line))
+
 
 class Outcome(Strict):
     """What came of a job."""
@@ -95,7 +106,7 @@ def run(job: Job) -> Outcome:
             digest = provenance.digest_of(taken.hashes, taken.problems)
             found = fixtures.load(_fixtures(job.settings))
             work = _work(job.settings, assignment, found, digest)
-            if work in job.known and (Path(job.folder) / RESULT).is_file():
+            if work in job.known and _stands(Path(job.folder), taken):
                 status: Literal["graded", "unchanged", "failed"] = "unchanged"
             else:
                 _report(_grade(job.settings, assignment, found, taken), assignment, job)
@@ -113,7 +124,7 @@ def run(job: Job) -> Outcome:
         work=work,
         started_at=began,
         seconds=round(time.monotonic() - clock, 3),
-        message=message[:2000],
+        message=visible(message[:2000]),
     )
 
 
@@ -164,6 +175,15 @@ def _grade(
     ).run()
 
 
+def _stands(folder: Path, taken: submissions.Taken) -> bool:
+    """Whether both reports are there, and of these files: the student may have gone back to an earlier submission."""
+    try:
+        of = json.loads((folder / RESULT).read_bytes())["submission"]["hashes"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+    return bool(of == dict(taken.hashes)) and (folder / REPORT).is_file()
+
+
 def _report(result: Result, assignment: assignments.Assignment, job: Job) -> None:
     """The result for staff as JSON, the page for the student; each whole, or as it was."""
     folder = Path(job.folder)
@@ -203,7 +223,7 @@ def _stop(number: int, frame: FrameType | None) -> None:
 def serve(jobs: IO[str], answers: IO[str]) -> None:
     """Does one job after another until there are no more."""
     for line in jobs:
-        answers.write(run(Job.model_validate_json(line)).model_dump_json() + "\n")
+        answers.write(run(Job.of_line(line)).model_dump_json() + "\n")
         answers.flush()
 
 

@@ -10,12 +10,10 @@ from pathlib import Path
 
 from grader import assignment as assignments
 from grader import fixtures, sandbox
-from grader.batch import find, late, pages, progress, times
+from grader.batch import exports, find, pages, progress
 from grader.batch import roster as rosters
 from grader.batch import run as batches
-from grader.batch.gradebook import write_feedback, write_tables
-from grader.batch.ledger import Ledger
-from grader.batch.ledger.records import put_late_days, put_students, put_times
+from grader.batch.ledger.records import put_students
 from grader.batch.local import Pool
 from grader.batch.work import Settings
 from grader.cli import Parser
@@ -23,11 +21,11 @@ from grader.engine import processors
 from grader.errors import EXIT_GRADED, EXIT_INFRASTRUCTURE, InfrastructureError, UsageError
 from grader.explain.levels import DEFAULT, LEVELS
 from grader.report.stdout import shown
+from grader.report.texts import printable
 from grader.workplace import work_folder
 
 LOCAL, SLURM = "local", "slurm"
 CLUSTER = "cluster"  # in the folder of the ledger, which the cluster shares: logs and outcomes
-LATE = "late.yaml"  # in the folder of the ledger: the policy, where none is named
 
 DESCRIPTION = """\
 Grades a class. SUBMISSIONS is a folder or a zip: the download of Canvas or Gradescope, or a folder, archive or file
@@ -44,7 +42,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("submissions", type=Path, metavar="SUBMISSIONS")
     top.add_argument("--out", type=Path, required=True, metavar="DIR", help="the folder of the ledger")
     top.add_argument("--roster", type=Path, metavar="CSV", help="who is in the course; Canvas's gradebook will do")
-    top.add_argument("--late", type=Path, metavar="YAML", help=f"the late policy (default: {LATE} in DIR, if there)")
+    top.add_argument(
+        "--late", type=Path, metavar="YAML", help=f"the late policy (default: {exports.LATE} in DIR, if there)"
+    )
     top.add_argument("--times", type=Path, metavar="CSV", help="when students handed in: login, submitted_at")
     top.add_argument("--all", action="store_true", help="grade earlier submissions of a student too")
     top.add_argument("--select", action="append", default=[], metavar="NAME", help="these students alone (* and ?)")
@@ -77,10 +77,11 @@ def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
     """Finds, grades, exports. Returns how it went, and what is to be said of it."""
     _check(options)
     roster = rosters.load(options.roster) if options.roster else None
-    policy_file = options.late or (options.out / LATE if (options.out / LATE).is_file() else None)
-    policy = late.load(policy_file) if policy_file else None
+    policy = exports.policy(options.out, options.late, options.times)
     with work_folder() as scratch:
-        findings = find.find(batches.unpacked(options.submissions, _shared(options, scratch)), roster, options.all)
+        findings = find.find(
+            batches.unpacked(options.submissions, _shared(options, scratch)), roster, options.all, options.out
+        )
         findings.submissions = batches.selected(findings.submissions, options.select)
         if not findings.submissions:
             raise UsageError(f"--select: nobody's submission is called like {' or '.join(options.select)}")
@@ -93,7 +94,8 @@ def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
                 tally = batches.run(plan, _executor(options), tell)
         finally:  # stopped or not: what is graded is exported
             with batches.open_ledger(options.out) as ledger:
-                notes = _export(ledger, options, policy)
+                column = options.canvas_column or options.assignment
+                _, notes = exports.write(ledger, options.assignment, options.out, policy, options.times, column)
     return tally, [*findings.notes, *notes]
 
 
@@ -105,8 +107,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"--timeout: {options.timeout} is not a number of seconds")
     if not options.submissions.exists():
         raise UsageError(f"there is nothing at {options.submissions}")
-    if options.times and not (options.late or (options.out / LATE).is_file()):
-        raise UsageError("--times has a meaning only with a late policy: --late YAML")
+    if options.out.resolve() == options.submissions.resolve():
+        raise UsageError(f"--out: {options.out} holds the submissions; name a folder of its own")
     if options.fixtures is not None:
         fixtures.load(options.fixtures)
     sandbox.choose(options.sandbox, options.require_sandbox)
@@ -148,34 +150,15 @@ def _settings(options: argparse.Namespace) -> Settings:
     )
 
 
-def _export(ledger: Ledger, options: argparse.Namespace, policy: late.Policy | None) -> list[str]:
-    """Late days, gradebooks, feedback; returns what is to be said."""
-    notes = []
-    if policy and options.times:
-        unknown = put_times(ledger, options.assignment, times.load(options.times, policy.zone))
-        if unknown:
-            notes.append(f"--times: {len(unknown)} lines are of nobody who handed in, e.g. {unknown[0]}")
-    if policy:
-        found = put_late_days(ledger, policy)
-        told = [(who, x.note) for (assignment, who), x in found.items() if x.note and assignment == options.assignment]
-        if told:
-            more = f" (and {len(told) - 1} more)" if told[1:] else ""
-            notes.append(f"late days: {told[0][0]}: {told[0][1]}{more}")
-    write_tables(ledger, options.assignment, options.out, options.canvas_column or options.assignment)
-    write_feedback(ledger, options.assignment, options.out)
-    pages.write(ledger, options.assignment, options.out)
-    return notes
-
-
 def run(arguments: Sequence[str]) -> int:
     """Runs it and tells how it went: 0, or 3 where the grader failed at some."""
     options = parser().parse_args(arguments)
     tally, notes = run_batch(options)
     for note in notes:
-        print(f"grade: {note}", file=sys.stderr)
+        print(printable(f"grade: {note}"), file=sys.stderr)
     with shown():
         print(f"{tally.graded} graded, {tally.unchanged} unchanged, {len(tally.failed)} without a score")
         for line in tally.failed:
-            print(f"  {line}")
+            print(printable(f"  {line}"))
         print(f"the class: {options.out / pages.INDEX}")
     return EXIT_INFRASTRUCTURE if tally.failed else EXIT_GRADED

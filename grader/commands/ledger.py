@@ -14,15 +14,15 @@ from rich.table import Table
 from rich.text import Text
 
 from grader import assignment as assignments
-from grader.batch import late, pages, times
-from grader.batch.gradebook import mark, write_feedback, write_tables
+from grader.batch import exports
+from grader.batch.gradebook import mark
 from grader.batch.ledger import Ledger
-from grader.batch.ledger.records import put_late_days, put_override, put_times
+from grader.batch.ledger.records import known_as, put_override
 from grader.batch.run import open_ledger
 from grader.cli import Parser
 from grader.errors import EXIT_GRADED, UsageError
 from grader.report.stdout import shown
-from grader.report.texts import visible
+from grader.report.texts import printable, visible
 
 WIDTH = 120
 
@@ -55,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("runs", type=int, nargs=2, metavar="RUN", help="their numbers: see `show`")
     one = command("export", "Write the gradebooks and the feedback anew, with the late policy.")
     one.add_argument("assignment")
-    one.add_argument("--late", type=Path, metavar="YAML", help="the late policy")
+    one.add_argument("--late", type=Path, metavar="YAML", help=f"the late policy (default: {exports.LATE} in DIR)")
     one.add_argument("--times", type=Path, metavar="CSV", help="when students handed in: login, submitted_at")
     one.add_argument("--canvas-column", metavar="NAME", help="heading in Canvas (default: the id)")
     return top
@@ -93,8 +93,9 @@ def find_student(ledger: Ledger, name: str) -> sqlite3.Row:
     Raises:
         UsageError: it belongs to nobody, or to several.
     """
-    query = "SELECT * FROM students WHERE ?1 <> '' AND ?1 COLLATE NOCASE IN (key, name, site_id, sis_id, login)"
-    found = ledger.rows(query, name)
+    if not name.strip():
+        raise UsageError("the student's name is empty")
+    found = known_as(ledger, name)
     if not found:
         like = f"%{name}%"
         found = ledger.rows("SELECT * FROM students WHERE key LIKE ?1 OR name LIKE ?1 OR login LIKE ?1", like)
@@ -194,16 +195,10 @@ def _compare(ledger: Ledger, options: argparse.Namespace) -> None:
 
 def _export(ledger: Ledger, options: argparse.Namespace) -> None:
     assignments.load(options.assignment)
-    if options.times and not options.late:
-        raise UsageError("--times has a meaning only with a late policy: --late YAML")
-    if options.late:
-        policy = late.load(options.late)
-        if options.times:
-            put_times(ledger, options.assignment, times.load(options.times, policy.zone))
-        put_late_days(ledger, policy)
+    policy = exports.policy(options.folder, options.late, options.times)
     column = options.canvas_column or options.assignment
-    written = write_tables(ledger, options.assignment, options.folder, column)
-    written.append(write_feedback(ledger, options.assignment, options.folder))
-    written += pages.write(ledger, options.assignment, options.folder)
+    written, notes = exports.write(ledger, options.assignment, options.folder, policy, options.times, column)
+    for note in notes:
+        print(printable(f"grade: {note}"), file=sys.stderr)
     with shown():
         print("\n".join(str(path) for path in written))

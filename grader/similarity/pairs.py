@@ -18,6 +18,7 @@ from copydetect import CodeFingerprint, compare_files
 SHORTEST = 25  # characters, names shortened to one: less than that is a coincidence
 WINDOW = 10  # a shared run of SHORTEST + WINDOW - 1 is always found
 MOST_SHARING = 0.5  # of the class: what more than half of it shares is common knowledge, and suggests no pair
+SMALL = 40  # a class in which every pair can be compared, and three who share may be half of it
 MOST_TEXT = 400_000  # characters of a file that are looked at
 
 
@@ -67,7 +68,7 @@ def candidates(class_: Mapping[str, Mapping[str, Text]]) -> list[tuple[str, str]
         for name, found in files.items():
             for value in {int(h) for h in found.print.hashes}:
                 holders.setdefault((name, value), []).append(who)
-    most = max(2, int(MOST_SHARING * len(class_)))
+    most = len(class_) if len(class_) <= SMALL else int(MOST_SHARING * len(class_))
     shared: Counter[tuple[str, str]] = Counter()
     for whose in holders.values():
         if 1 < len(whose) <= most:

@@ -60,6 +60,7 @@ class Ledger:
         """One transaction: all of it, or nothing.
 
         Raises:
+            UsageError: a text is no Unicode.
             InfrastructureError: it cannot be written.
         """
         try:
@@ -72,17 +73,22 @@ class Ledger:
             self.connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise InfrastructureError(f"the ledger {self.path} cannot be written: {error}") from error
+        except UnicodeEncodeError as error:
+            raise UsageError(f"the ledger holds no text that is not Unicode: {error}") from error
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
         """What a query finds.
 
         Raises:
+            UsageError: it asks for a number beyond 64 bits, or a text that is no Unicode.
             InfrastructureError: the ledger cannot be read.
         """
         try:
             return self.connection.execute(query, values).fetchall()
         except sqlite3.Error as error:
             raise InfrastructureError(f"the ledger {self.path} cannot be read: {error}") from error
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise UsageError(f"no ledger holds a number or text like that: {error}") from error
 
     def close(self) -> None:
         """Closes it."""

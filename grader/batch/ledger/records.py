@@ -58,18 +58,28 @@ def put_students(ledger: Ledger, students: Iterable[tuple[str, Student]]) -> Non
             )
 
 
-def put_submission(connection: sqlite3.Connection, assignment: str, one: HandedIn, digest: str, place: int) -> int:
-    """The id of a submission, which is added where it is new."""
+def put_submission(
+    connection: sqlite3.Connection, assignment: str, one: HandedIn, digest: str, place: int, newest: bool = False
+) -> int:
+    """The id of a submission, which is added where it is new.
+
+    ``newest``: it counts, whatever the student handed in before, and whichever order the outcomes came in.
+    """
     at = utc(one.at) if one.at else None
-    row = connection.execute(
+    known = "SELECT digest, place FROM submissions WHERE assignment = ? AND student = ? ORDER BY place DESC, id DESC"
+    last = connection.execute(f"{known} LIMIT 1", (assignment, one.key)).fetchone()
+    if newest and last:
+        place = max(place, last["place"] + (last["digest"] != digest))
+    connection.execute(
         "INSERT INTO submissions(assignment, student, digest, label, place, submitted_at, late_mark)"
         " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT(assignment, student, digest) DO UPDATE SET"
         " label = excluded.label, place = excluded.place,"
         " submitted_at = coalesce(excluded.submitted_at, submitted_at), late_mark = excluded.late_mark"
-        " RETURNING id",
+        " WHERE excluded.place >= place",
         (assignment, one.key, digest, one.label, place, at, int(one.late)),
-    ).fetchone()
-    return int(row[0])
+    )
+    query = "SELECT id FROM submissions WHERE assignment = ? AND student = ? AND digest = ?"
+    return int(connection.execute(query, (assignment, one.key, digest)).fetchone()[0])
 
 
 def put_run(ledger: Ledger, run: Run) -> int:
@@ -153,16 +163,24 @@ def put_times(ledger: Ledger, assignment: str, times: Mapping[str, datetime]) ->
     unknown = []
     with ledger.writing() as connection:
         for handle, at in times.items():
-            changed = connection.execute(
-                "UPDATE submissions SET submitted_at = ?1 WHERE assignment = ?2"
-                " AND id IN (SELECT submission FROM counting)"
-                " AND ?3 <> '' AND student IN (SELECT key FROM students"
-                " WHERE ?3 COLLATE NOCASE IN (key, name, site_id, sis_id, login))",
-                (utc(at), assignment, handle),
-            ).rowcount
+            found = known_as(ledger, handle)
+            changed = 0
+            if len(found) == 1:
+                changed = connection.execute(
+                    "UPDATE submissions SET submitted_at = ? WHERE assignment = ? AND student = ?"
+                    " AND id IN (SELECT submission FROM counting)",
+                    (utc(at), assignment, found[0]["key"]),
+                ).rowcount
             if not changed:
                 unknown.append(handle)
     return unknown
+
+
+def known_as(ledger: Ledger, handle: str) -> list[sqlite3.Row]:
+    """The students of a key, else those of a name, number or login."""
+    exact = ledger.rows("SELECT * FROM students WHERE key = ?", handle)
+    query = "SELECT * FROM students WHERE ?1 <> '' AND ?1 COLLATE NOCASE IN (key, name, site_id, sis_id, login)"
+    return exact or ledger.rows(query, handle)
 
 
 def put_late_days(ledger: Ledger, policy: Policy) -> Mapping[tuple[str, str], Lateness]:
@@ -175,6 +193,9 @@ def put_late_days(ledger: Ledger, policy: Policy) -> Mapping[tuple[str, str], La
         handles = [rows[0][name] for name in ("key", "name", "site_id", "sis_id", "login")]
         for assignment, lateness in judge(policy, handles, [_submitted(row) for row in rows]).items():
             found[assignment, student] = lateness
+    for excused in policy.excused:  # also those who handed in nothing
+        for row in known_as(ledger, excused.student):
+            found.setdefault((excused.assignment, row["key"]), Lateness(excused=True))
     with ledger.writing() as connection:
         connection.execute("DELETE FROM late_days")
         connection.executemany(
@@ -183,6 +204,13 @@ def put_late_days(ledger: Ledger, policy: Policy) -> Mapping[tuple[str, str], La
             [(*who, x.days, x.free, str(x.percent), int(x.excused), x.note) for who, x in found.items()],
         )
     return found
+
+
+def unknown_in(ledger: Ledger, policy: Policy) -> list[str]:
+    """Whom the policy names, and nobody of the ledger is called; and assignments that are not due at any time."""
+    named = {one.student for one in policy.extensions} | {one.student for one in policy.excused}
+    people = sorted(name for name in named if not known_as(ledger, name))
+    return [*people, *sorted({one.assignment for one in policy.extensions} - policy.due.keys())]
 
 
 def _submitted(row: sqlite3.Row) -> Submitted:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.home import ROOT
+from grader.similarity.pairs import alike, read
 from tests.support import run_command
 
 SOLVED = ROOT / "reference" / "A2" / "train_gpt2.c"
@@ -40,6 +41,12 @@ def test_a_copy_is_found_under_other_names_and_shown_side_by_side(tmp_path: Path
     text = page.read_text(encoding="utf-8")
     assert text.count("<mark>") > 2
     assert "<script" not in text
+
+
+def test_three_of_a_small_class_who_share_are_three_pairs() -> None:
+    shared = read("a.py", b"".join(b"def f%d(x):\n    return x * %d + len(x)\n" % (n, n) for n in range(9)))
+    found = alike({who: {"a.py": shared} for who in ("ann", "bob", "cid")}, 0.3, 10)
+    assert [(pair.a, pair.b) for pair in found] == [("ann", "bob"), ("ann", "cid"), ("bob", "cid")]
 
 
 @pytest.mark.parametrize(
