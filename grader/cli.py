@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -139,6 +140,8 @@ def grade_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit code. One message for each error, never a traceback."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter gets its number
     try:
         return _dispatch(arguments)
     except GraderError as error:
@@ -182,6 +185,18 @@ def _rows(values: Sequence[str]) -> list[str]:
 
 def _grade(arguments: argparse.Namespace) -> int:
     assignment = assignments.load(arguments.assignment)
+    rows = asked_rows(assignment, arguments)
+    from grader.commands.grade import run
+
+    return run(assignment, arguments, rows)
+
+
+def asked_rows(assignment: assignments.Assignment, arguments: argparse.Namespace) -> list[str]:
+    """The rows that ``--only`` names; none: all.
+
+    Raises:
+        UsageError: there is no such row, or ``--min-score`` is out of reach.
+    """
     rows = _rows(arguments.only)
     if arguments.only and not rows:
         raise UsageError(f"--only names no row; the rows are: {', '.join(row.id for row in assignment.rows)}")
@@ -189,9 +204,7 @@ def _grade(arguments: argparse.Namespace) -> int:
         raise UsageError(f"--min-score: {arguments.min_score} is not between 0 and {assignment.total}")
     for row in rows:
         assignment.row(row)
-    from grader.commands.grade import run
-
-    return run(assignment, arguments, rows)
+    return rows
 
 
 def exit_code(score: int, minimum: int) -> int:

@@ -200,9 +200,9 @@ def write(files: Mapping[str, bytes], out: Path) -> None:
     Raises:
         UsageError: something is there already, or it cannot be written.
     """
-    if out.exists() and (out.is_file() or any(out.iterdir())):
-        raise UsageError(f"{out} is there already; name a new folder, or a new .zip")
     try:
+        if out.exists() and (not out.is_dir() or out.suffix == ".zip" or any(out.iterdir())):
+            raise UsageError(f"{out} is there already; name a new folder, or a new .zip")
         if out.suffix == ".zip":
             out.write_bytes(zipped(files))
             return

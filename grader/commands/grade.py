@@ -197,6 +197,7 @@ def _show(result: Result, verbose: bool, kept: str = "") -> None:
             raise BrokenPipeError
 
     console = Piped(highlight=False, width=None if sys.stdout.isatty() else _columns())
+    console.width = max(console.width, NARROWEST)
     with shown(kept):
         terminal.render(result, console, verbose)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader import assignment as assignments
 from grader import fixtures, package
-from grader.cli import Parser, grade_parser
+from grader.cli import Parser, asked_rows, grade_parser
 from grader.errors import EXIT_GRADED, UsageError
 
 EPILOG = "Options of ./grade that each grading is to have stand behind `--`, e.g. -- --no-training."
@@ -26,11 +26,29 @@ def run(arguments: list[str]) -> int:
     asked = parser.parse_args(own)
     assignment = assignments.load(asked.assignment)
     if dashes:
-        grade_parser().parse_intermixed_args([assignment.id, *options])  # a typing error is told now, not at the site
+        _check(assignment, options)
+    if asked.image is not None and asked.image.split() != [asked.image]:
+        raise UsageError(f"--image: {asked.image!r} is not the name of an image")
     if asked.fixtures is not None and fixtures.load(asked.fixtures).manifest.assignment != assignment.id:
         raise UsageError(f"{asked.fixtures} holds no fixtures of {assignment.id}")
     _write(asked, assignment, options)
     return EXIT_GRADED
+
+
+def _check(assignment: assignments.Assignment, options: list[str]) -> None:
+    """Refuses, now and not at the site, options that have no meaning there, and errors in typing."""
+    if {"-h", "--help"} & set(options):
+        raise UsageError("what stands behind `--` are options of each grading: ./grade --help lists them")
+    given = grade_parser().parse_intermixed_args([assignment.id, *options])
+    asked_rows(assignment, given)
+    if given.submission is not None:
+        raise UsageError(f"{given.submission!r} behind `--` is no option: the site says what is graded")
+    if given.reference or given.watch:
+        raise UsageError("--reference and --watch have no meaning at a site, which says what is graded")
+    if given.fixtures is not None:
+        raise UsageError("--fixtures stands before `--`: the set goes into the package")
+    if given.report or given.json is not None:
+        raise UsageError("--report and --json have no meaning at a site, which reads what it is for")
 
 
 def _split(arguments: list[str]) -> tuple[list[str], bool, list[str]]:

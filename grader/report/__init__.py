@@ -87,7 +87,7 @@ def requests(reports: Iterable[str], json: str | None = None) -> list[Request]:
     """
     asked = [_request(text) for text in reports]
     if json is not None:
-        asked.append(Request("json", json, "--json"))
+        asked.append(Request("json", target.named(json), "--json"))
     for request in asked:
         target.check(request.option, request.target)
     _distinct(asked)
@@ -100,7 +100,7 @@ def _request(text: str) -> Request:
         raise UsageError(f"--report {text}: it takes NAME=PATH, e.g. --report json=result.json")
     if name not in WRITERS:
         raise UsageError(f"--report {text}: there is no report `{name}`; there are: {', '.join(WRITERS)}")
-    return Request(name, path, f"--report {name}")
+    return Request(name, target.named(path), f"--report {name}")
 
 
 def _distinct(asked: Sequence[Request]) -> None:

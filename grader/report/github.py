@@ -15,7 +15,7 @@ from typing import Literal
 
 from grader.errors import NotShownError
 from grader.report import markdown
-from grader.report.plain import clip, headline, one_line, remarks, row_text, row_title
+from grader.report.plain import blamed, clip, headline, one_line, remarks, row_text, row_title
 from grader.report.target import put
 from grader.report.texts import printable
 from grader.result import Result, RowResult
@@ -107,7 +107,7 @@ def _level(row: RowResult) -> Level | None:
 def _lost(result: Result, folder: str, level: Level) -> Iterator[str]:
     for row in result.rows:
         if _level(row) == level:
-            check = next(check for check in row.checks if check.verdict != "pass")
+            check = blamed(row)
             text = clip(row_text(row), MOST_OF_AN_ANNOTATION)
             yield command(level, row_title(row), text, place(folder, check.file), check.line)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree as XML
 
-from grader.report.plain import clip, one_line, remarks, row_line, row_text
+from grader.report.plain import blamed, clip, one_line, remarks, row_line, row_text
 from grader.report.target import put
 from grader.report.texts import printable
 from grader.result import Result, RowResult
@@ -58,7 +58,7 @@ def _facts(result: Result) -> dict[str, str]:
 def _case(result: Result, row: RowResult) -> XML.Element:
     seconds = sum(result.timing.get(check.id, 0.0) for check in row.checks)
     found = {"name": one_line(row.title), "classname": f"{result.assignment}.{row.id}", "time": _seconds(seconds)}
-    check = next((check for check in row.checks if check.verdict != "pass"), row.checks[0])
+    check = blamed(row)
     if check.file:
         found["file"] = printable(check.file)
     if check.line:

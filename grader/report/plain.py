@@ -41,6 +41,12 @@ def row_title(row: RowResult) -> str:
     return f"{one_line(row.title)} ({row.points}/{row.max_points})"
 
 
+def blamed(row: RowResult) -> CheckResult:
+    """The check that a row is shown at: the first that is known to be wrong, else the first that is not told."""
+    known = [check for check in row.checks if check.verdict not in ("pass", "hidden")]
+    return next(iter(known or [check for check in row.checks if check.verdict != "pass"] or row.checks))
+
+
 def row_line(row: RowResult) -> str:
     """What came of a row, in one line."""
     verdict = words(row.verdict, row.inferred)

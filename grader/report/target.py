@@ -14,8 +14,15 @@ from grader.errors import NotShownError, UsageError
 from grader.report.stdout import shown
 
 STDOUT = "-"
+STDOUT_TOO = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # the same: a file behind them is open, and not replaced
 PART = ".part"  # what a report is written to until it is whole
+UNPAIRED = "backslashreplace"  # half a character, as from an environment that is not UTF-8; JSON reads it back
 WRITTEN_WITHIN_S = 60.0  # younger ones may be another machine's, on a folder that is shared
+
+
+def named(target: str) -> str:
+    """The target; standard output by its one name."""
+    return STDOUT if target in STDOUT_TOO else target
 
 
 def check(option: str, target: str) -> None:
@@ -27,10 +34,13 @@ def check(option: str, target: str) -> None:
     path = Path(target)
     if target == STDOUT:
         return
-    if not target or path.is_dir():
-        raise UsageError(f"{option}: {target or '``'} is not the name of a file")
-    if not path.parent.is_dir():
-        raise UsageError(f"{option}: there is no folder {path.parent}")
+    try:
+        if not target or path.is_dir():
+            raise UsageError(f"{option}: {target or '``'} is not the name of a file")
+        if not path.resolve().parent.is_dir():
+            raise UsageError(f"{option}: there is no folder {path.resolve().parent}")
+    except (OSError, RuntimeError) as error:  # too long a name, a folder that may not be searched, links in a ring
+        raise UsageError(f"{option}: {target} cannot be written: {getattr(error, 'strerror', error)}") from error
 
 
 def place(target: str) -> str:
@@ -49,14 +59,15 @@ def put(text: str, target: str) -> None:
     """
     if target == STDOUT:
         with shown():
-            sys.stdout.write(text)
+            sys.stdout.flush()
+            sys.stdout.buffer.write(text.encode("utf-8", UNPAIRED))  # whatever the terminal's encoding is
         return
     path = Path(target)
     try:
         if path.exists() and not path.is_file():  # /dev/null, a pipe: written to, not replaced
-            path.write_text(text, encoding="utf-8")
+            path.write_text(text, encoding="utf-8", errors=UNPAIRED)
             return
-        _replace(path, text)
+        _replace(path.resolve(), text)  # of a link, what it leads to
     except OSError as error:
         raise NotShownError(f"cannot write {target}: {error.strerror}") from error
 
@@ -65,7 +76,7 @@ def _replace(path: Path, text: str) -> None:
     _sweep(path)
     descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.", suffix=PART)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors=UNPAIRED) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

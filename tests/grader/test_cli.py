@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from grader import cli
 from grader.commands import grade as grade_command
 from grader.errors import InfrastructureError
 from grader.home import ROOT
+from tests.grader.builders import result
 from tests.support import Graded, run_command
 
 REFERENCE = ROOT / "reference" / "A2"
@@ -207,3 +210,25 @@ def test_a_file_that_does_not_compile_is_graded(tmp_path: Path) -> None:
 
 def test_the_templates_are_not_stale() -> None:
     assert cli.main(["template", "--check"]) == 0
+
+
+def test_a_narrow_terminal_still_has_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for name, value in {"COLUMNS": "5", "TERM": "xterm", "NO_COLOR": "1"}.items():
+        monkeypatch.setenv(name, value)
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stdout", terminal)
+    grade_command._show(result(), verbose=False)
+    assert "First" in terminal.getvalue()
+    assert "10/10" in terminal.getvalue()
+
+
+def test_a_terminal_that_lacks_a_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, encoding="ascii"))
+    assert cli.main(["schema"]) == 0
+    print("\u2026", flush=True)
+    assert screen.getvalue().endswith(b"\\u2026\n")

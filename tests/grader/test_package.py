@@ -295,3 +295,31 @@ def test_wrong_usage(
     assert main(["package", *arguments]) == 2
     assert told in capsys.readouterr().err
     assert sorted(os.listdir(tmp_path)) == ["full"]
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "told"),
+    [
+        ([], ["--help"], "options of each grading"),
+        ([], ["--only", "nonsense"], "has no row `nonsense`"),
+        ([], ["--min-score", "500"], "not between 0 and 100"),
+        ([], ["folder"], "'folder' behind `--` is no option"),
+        ([], ["--reference"], "--reference and --watch have no meaning"),
+        ([], ["--watch"], "--reference and --watch have no meaning"),
+        ([], ["--fixtures", "x"], "--fixtures stands before"),
+        ([], ["--report", "json=-"], "--report and --json have no meaning"),
+        (["--image", "a\nRUN b"], [], "not the name of an image"),
+    ],
+)
+def test_what_has_no_meaning_at_a_site_is_refused_now(
+    before: list[str], behind: list[str], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["package", "prairielearn", "A2", "--out", str(out), *before, "--", *behind]) == 2
+    assert told in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_device_is_no_place_for_a_package(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["package", "gradescope", "A2", "--out", "/dev/full"]) == 2
+    assert "/dev/full is there already" in capsys.readouterr().err

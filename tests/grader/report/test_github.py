@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree as XML
 
 import pytest
 from hypothesis import given
 
 from grader.errors import NotShownError
-from grader.report import github
+from grader.report import github, junit
 from grader.result import AdviceNote, Result, SubmissionInfo
 from tests.grader.builders import check_result, result, row_result
 from tests.grader.report.random_results import texts
@@ -136,3 +137,12 @@ def test_the_folder_is_named_as_the_repository_names_it(
     github.write(given, str(tmp_path / "log"))
     line = next(line for line in (tmp_path / "log").read_text().split("\n") if line.startswith("::error "))
     assert read(line)[1]["file"] == f"{folder}/x.c".removeprefix("/")
+
+
+def test_a_row_is_annotated_where_it_is_wrong_and_not_at_what_is_not_told() -> None:
+    checks = [check_result("hidden", id="h"), check_result("fail", file="x.c", line=7)]
+    of = result(row_result("fail", checks=checks))
+    assert annotated(of)[0][1] | {"title": ""} == {"file": "A2/x.c", "line": "7", "title": ""}
+    case = XML.fromstring(junit.render(of)).find(".//testcase")
+    assert case is not None
+    assert (case.get("file"), case.get("line")) == ("x.c", "7")

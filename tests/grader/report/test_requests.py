@@ -59,3 +59,9 @@ def test_no_two_to_one_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_writer_is_in_the_docs(name: str) -> None:
     assert f"`{name}`" in (ROOT / "docs" / "outputs.md").read_text()
+
+
+def test_standard_output_by_its_other_names() -> None:
+    assert [request.target for request in requests(["json=/dev/stdout"])] == ["-"]
+    with pytest.raises(UsageError, match="more than one report would be written to standard output"):
+        requests(["json=/dev/fd/1"], "-")

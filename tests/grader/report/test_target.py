@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -80,3 +81,38 @@ def test_one_place_has_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert place("r") == place("./x/../r") == place(str(tmp_path / "r"))
     assert place("r") != place("s")
     assert (place("-"), place("/dev/null")) == ("-", "")
+
+
+def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path: Path) -> None:
+    link, target = tmp_path / "link", tmp_path / "folder" / "r"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    for text in ("old", "new"):  # also one that leads to nothing yet
+        put(text, str(link))
+        assert link.is_symlink()
+        assert target.read_text() == text
+    assert os.listdir(target.parent) == ["r"]
+
+
+def test_an_open_pipe_has_a_name_of_its_own() -> None:
+    reader, writer = os.pipe()
+    check("--json", f"/dev/fd/{writer}")
+    put("new", f"/dev/fd/{writer}")
+    os.close(writer)
+    with os.fdopen(reader) as file:
+        assert file.read() == "new"
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "ring", "leads-nowhere"])
+def test_a_name_that_no_file_can_have_is_wrong_usage(name: str, tmp_path: Path) -> None:
+    (tmp_path / "ring").symlink_to(tmp_path / "ring")
+    (tmp_path / "leads-nowhere").symlink_to(tmp_path / "absent" / "r")
+    with pytest.raises(UsageError, match="--json: "):
+        check("--json", str(tmp_path / name))
+
+
+def test_half_a_character_is_written_out(tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    put('"a\udcff"', str(tmp_path / "r"))
+    assert json.loads((tmp_path / "r").read_bytes()) == "a\udcff"
+    put('"a\udcff\n', "-")
+    assert capfdbinary.readouterr().out == b'"a\\udcff\n'
