@@ -53,7 +53,8 @@ class Lookup:
         return found if len(found) <= MOST_IN_PART or covered == set(wrong) else []
 
     def _match(self, found: Sequence[tuple[int, ...]], tensors: Sequence[str], whole: bool) -> Match:
-        texts = [tuple(self.faults[n] for n in numbers) for numbers in found[:MOST_NAMED]]
+        alone = len(found[0]) == 1  # of two at once there are many that give the same
+        texts = [tuple(self.faults[n] for n in numbers) for numbers in found[: MOST_NAMED if alone else 1]]
         return Match(texts[0], tuple(tensors), whole, tuple(texts[1:]))
 
     def _singles(self) -> Iterator[tuple[int, ...]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.explain.factors import name_of
+from grader.explain.indices import gathered, means_something, repeated, shifted, transposed
 from grader.explain.nonfinite import Seen, not_finite, rubbish
 from grader.explain.observed import Float, Observed
 from grader.explain.wrong import WrongCase, WrongTensor
@@ -161,43 +162,6 @@ def _alongside(value: Float, shape: tuple[int, ...]) -> Float | None:
 # ---- places ------------------------------------------------------------------------------------------------
 
 
-def _transposed(scene: Scene) -> Seen | None:
-    def turned(one: WrongCase) -> bool:
-        right = one.right_change
-        if right.ndim < 2 or min(right.shape[-2:]) < 2:
-            return False
-        return one.is_changed_as(np.swapaxes(right, -1, -2).reshape(right.shape))
-
-    if not scene.tensor.every(turned):
-        return None
-    return Seen("is transposed", "which of its two indices comes first in memory?")
-
-
-def _shifted(scene: Scene) -> Seen | None:
-    for by, says in ((1, "one place too late"), (-1, "one place too early")):
-        for axis in range(scene.tensor.cases[0].got.ndim):
-            if scene.tensor.every(lambda one, a=axis, b=by: _rolled(one, a, b)):  # type: ignore[misc]
-                name = scene.tensor.cases[0].axes.names[axis] if _plain(scene.tensor.cases[0]) else ""
-                along = f" along {name}" if name else ""
-                return Seen(f"is shifted: each element stands {says}{along}", "an index is off by one")
-    return None
-
-
-def _plain(one: WrongCase) -> bool:
-    return one.axes.shape == one.got.shape
-
-
-def _rolled(one: WrongCase, axis: int, by: int) -> bool:
-    size = one.got.shape[axis]
-    if size < LEAST:
-        return False
-    inside = np.ones(one.got.shape, dtype=bool)
-    inside.swapaxes(0, axis)[0 if by > 0 else size - 1] = False
-    if (one.wrong & inside).sum() < LEAST:
-        return False
-    return one.is_changed_as(np.roll(one.right_change, by, axis), inside)
-
-
 def _anothers(scene: Scene) -> Seen | None:
     """It holds what belongs to another tensor of the check."""
     for other in scene.others():
@@ -214,7 +178,8 @@ def _is_other(one: WrongCase, name: str) -> bool:
     given = one.case.inputs().get(name)
     if given is not None and given.shape == right.shape:
         right = right - given.astype(np.float64)
-    return one.is_changed_as(right.reshape(one.got.shape))
+    right = right.reshape(one.got.shape)
+    return means_something(one, right, one.wrong) and one.is_changed_as(right)
 
 
 def _parts_mixed_up(scene: Scene) -> Seen | None:
@@ -233,14 +198,14 @@ def _parts_mixed_up(scene: Scene) -> Seen | None:
 
 def _part_is(one: WrongCase, at: int, mine: int, other: int) -> bool:
     """Whether a part of a tensor is wrong, and what was added to it belongs to another part."""
-    wrong, right = one.divided, one.right_change.reshape(one.axes.shape)
-    if np.count_nonzero(wrong.take(mine, at)) < LEAST or not np.abs(right.take(other, at)).max() > 0.0:
-        return one.wrong.size <= LEAST
+    right = one.right_change.reshape(one.axes.shape)
     shape = [1] * right.ndim
     shape[at] = right.shape[at]
     here = np.broadcast_to((np.arange(right.shape[at]) == mine).reshape(shape), right.shape)
     prediction = np.broadcast_to(right.take([other], at), right.shape)
-    return one.is_changed_as(prediction.reshape(one.got.shape), here.reshape(one.got.shape))
+    prediction, here = prediction.reshape(one.got.shape), here.reshape(one.got.shape)
+    enough = means_something(one, prediction, here) or one.got.size <= LEAST
+    return enough and one.is_changed_as(prediction, here)
 
 
 def _offset(scene: Scene) -> Seen | None:
@@ -278,10 +243,12 @@ PATTERNS: tuple[Pattern, ...] = (
     _negated,
     _factor,
     _factor_of_input,
-    _transposed,
+    _of_scene(transposed),
     _parts_mixed_up,
     _anothers,
-    _shifted,
+    _of_scene(gathered),
+    _of_scene(repeated),
+    _of_scene(shifted),
     _one_number,
     _offset,
 )

@@ -17,7 +17,10 @@ from grader.explain.words import listed, numeral
 from grader.explain.wrong import Mask, WrongCase, WrongTensor
 
 VECTORS = (4, 8, 16)  # what loops are unrolled by
+MOST_FACTS = 3  # that are told of one tensor
 FEW = 3  # indices that are listed
+LEAST_HALVED = 6  # indices from which on every second one says something
+ROW = "row"  # all axes but the last, as one
 IMPLIED = "implied"  # begins what holds of an axis since it is short, which is no evidence by itself
 Fact = tuple[str | int, ...]
 
@@ -51,7 +54,34 @@ def region_of(tensor: WrongTensor) -> Region:
             told.append((name, common[0]))
     axes = tensor.cases[0].axes
     words = [_say(axes, name, fact, tensor.public) for name, fact in told]
-    return Region(", ".join(words), tuple(told))
+    return Region(", ".join([*words, *_beside(tensor)][:MOST_FACTS]), tuple(told))
+
+
+# ---- what is true of the inputs there -----------------------------------------------------------------------
+
+
+def _beside(tensor: WrongTensor) -> Iterator[str]:
+    """What an input in the tensor's shape is at the wrong elements, and is not at the right ones."""
+    names = set.intersection(*({n for n in one.case.inputs() if n != tensor.name} for one in tensor.cases))
+    for name in sorted(names):
+        values = [one.case.inputs()[name] for one in tensor.cases]
+        pairs = list(zip(tensor.cases, values, strict=True))
+        if any(value.shape != one.got.shape or value.dtype.kind != "f" for one, value in pairs):
+            continue
+        wrong = np.concatenate([value[one.wrong].astype(np.float64) for one, value in pairs])
+        right = np.concatenate([value[~one.wrong & ~one.mute].astype(np.float64) for one, value in pairs])
+        if min(len(wrong), len(right)) >= FEW and (words := _apart(wrong, right)):
+            yield f"where `{name}` is {words}"
+
+
+def _apart(wrong: NDArray[np.float64], right: NDArray[np.float64]) -> str:
+    if wrong.max() < 0 <= right.min():
+        return "negative"
+    if wrong.min() > 0 >= right.max():
+        return "positive"
+    if np.abs(wrong).max() < np.abs(right).min():
+        return "near 0"
+    return "large" if np.abs(wrong).min() > np.abs(right).max() else ""
 
 
 # ---- what is true of the indices of an axis ---------------------------------------------------------------
@@ -76,7 +106,16 @@ def _facts(one: WrongCase) -> dict[str, list[Fact]]:
         facts += _chosen(one, at, wrong, mute)
         if size > 1:
             found[name or f"axis {at}"] = facts
+    if one.got.ndim > 2:
+        found[ROW] = list(_rows(one))
     return found
+
+
+def _rows(one: WrongCase) -> Iterator[Fact]:
+    """Whether every second row is wrong, whatever its indices are."""
+    hit, silent = (table.reshape(-1, one.got.shape[-1]) for table in (one.wrong, one.mute))
+    right = np.flatnonzero(~hit.any(1) & ~silent.all(1))
+    yield from (f for f in _indices(np.flatnonzero(hit.any(1)), right, len(hit), False) if f == ("second",))
 
 
 def _real_size(axes: Axes, at: int) -> int:
@@ -110,6 +149,8 @@ def _indices(hit: NDArray[np.int64], right: NDArray[np.int64], size: int, named:
         if last == size - 2:
             yield ("not last",)
         yield ("up to", last)
+    if size >= LEAST_HALVED and any(np.array_equal(hit, np.arange(start, size, 2)) for start in (0, 1)):
+        yield ("second",)
     if count <= FEW:
         yield ("some", *(int(i) for i in hit))
 
@@ -152,6 +193,7 @@ def _chosen(one: WrongCase, at: int, wrong: Mask, mute: Mask) -> Iterator[Fact]:
 # ---- in words ----------------------------------------------------------------------------------------------
 
 _SHAPES: dict[str, str] = {
+    "second": "at every second {axis}",
     "first": "at {axis} 0",
     "last": "at the last {axis}",
     "not first": "at every {axis} but the first",
@@ -169,7 +211,7 @@ _SHAPES: dict[str, str] = {
 def _say(axes: Axes, name: str, fact: Fact, public: bool) -> str:
     at = axes.index(name)
     details = axes.details[at] if at is not None else None
-    axis = (details.says if details else "") or (name if at is not None else f"{name} =")
+    axis = (details.says if details else "") or (name if at is not None or name == ROW else f"{name} =")
     kind, *numbers = fact
     if details and kind == "named":
         own = [details.names[int(n)] for n in numbers]

@@ -45,6 +45,8 @@ def _term(probs: Float, onehot: Float, on: Switches) -> Float:
         return onehot * (probs - 1.0)
     if "target-left-out" in on:
         return (1.0 - onehot) * probs
+    if "probs-left-out" in on:
+        return -onehot
     term = probs if "onehot-missing" in on else probs + onehot if "sign-of-onehot" in on else probs - onehot
     term = term * (probs * (1.0 - probs) if "softmax-again" in on else 1.0)
     return -term if "sign" in on else term
@@ -91,6 +93,7 @@ FAULTS = family(
         "sign": ("the sign is the other way round: onehot - probs", DERIVE),
         "sign-of-onehot": ("the one-hot of the target is added where it should be subtracted", DERIVE),
         "onehot-missing": ("the one-hot of the target is left out: probs alone", DERIVE),
+        "probs-left-out": ("the probabilities are left out: minus the one-hot alone", DERIVE),
         "onehot-alone": ("only the target's own logit gets a gradient", DERIVE),
         "target-left-out": ("the target's own logit gets no gradient", DERIVE),
         "onehot-not-scaled": (

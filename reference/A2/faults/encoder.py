@@ -16,7 +16,9 @@ def encoder_backward(case: Case, on: Switches) -> Outputs:
     positions = np.broadcast_to(np.arange(tokens.shape[1]), tokens.shape)
     own = tokens[:1].repeat(len(tokens), 0) if "token-of-first-row" in on else tokens
     dwte = _rows(x, on, "dwte", positions if "dwte-by-position" in on else own)
-    dwpe = _rows(x, on, "dwpe", tokens if "dwpe-by-token" in on else positions)
+    sequences = np.broadcast_to(np.arange(len(tokens))[:, None], tokens.shape)
+    places = tokens if "dwpe-by-token" in on else sequences if "dwpe-by-sequence" in on else positions
+    dwpe = _rows(x, on, "dwpe", places)
     return {"dwte": dwte, "dwpe": dwpe}
 
 
@@ -49,6 +51,10 @@ FAULTS = family(
         "dwpe-by-token": (
             "the row of dwpe is chosen by the token in place of the position",
             "which of the two tables does encoder_forward index by what?",
+        ),
+        "dwpe-by-sequence": (
+            "the row of dwpe is chosen by b, the sequence's place in the batch, in place of the position",
+            "a position counts from the start of its own sequence",
         ),
         "dwte-by-position": (
             "the row of dwte is chosen by the position in place of the token",

@@ -64,6 +64,8 @@ def _dbias(x: Given, on: Switches) -> Float:
     if "dbias-of-last-row" in on:
         return np.array(dout[-1])
     (C,) = x("C")
+    if "dbias-only-last-row" in on:
+        return x.dbias + dout[-1]
     grad: Float = dout.sum(0) * (C if "dbias-for-each-channel" in on else 1)
     return grad if "dbias-assigned" in on else x.dbias + grad
 
@@ -90,6 +92,10 @@ FAULTS = family(
         "dbias-assigned": ("dbias is set to the right sum (`=`), and what was in it before is lost", ADDS),
         "dbias-of-last-row": (
             "dbias is set (`=`) in the loop over the rows, so that only the last row's share is left",
+            ROWS,
+        ),
+        "dbias-only-last-row": (
+            "only the last row's dout is added to dbias: the sum over the rows is set (`=`) in its loop",
             ROWS,
         ),
         "dinp-missing": ("nothing is added to dinp", "out = inp . weight + bias has three inputs"),

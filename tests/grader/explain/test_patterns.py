@@ -163,3 +163,33 @@ def test_nan_where_an_input_is_zero_or_large() -> None:
     inp = values(*SHAPE)
     inp[0, 1] = 40.0
     assert told(np.where(inp > 30.0, np.nan, RIGHT), inp=inp) == "dx is not a number exactly where `inp` is large"
+
+
+# ---- lost indices --------------------------------------------------------------------------------------------
+
+
+def test_all_in_one_row_or_column() -> None:
+    one_row = np.zeros(SHAPE)
+    one_row[0, 2] = CHANGE.sum((0, 1))
+    assert told(BEFORE + one_row) == "dx gets everything in one row, and nothing elsewhere"
+    one_column = np.zeros(SHAPE)
+    one_column[..., 3] = CHANGE.sum(-1)
+    assert told(BEFORE + one_column) == "dx gets everything in one c, and nothing elsewhere"
+    one_row[1, 0] = CHANGE[1, 0]
+    assert "everything" not in told(BEFORE + one_row)
+
+
+def test_every_row_alike() -> None:
+    alike = np.broadcast_to(values(7), SHAPE)
+    assert told(BEFORE + alike) == "dx is changed alike in every row"
+    assert "alike" not in told(BEFORE + alike * np.linspace(1, 1.5, 5)[:, None])
+
+
+def test_what_is_nothing_is_not_what_belongs_to_another() -> None:
+    """A part that got nothing is no part that holds another, which got nothing as well."""
+    right = values(5, 3, 2, 2)
+    right[:, 1] = 0.0
+    got = right.copy()
+    got[:, 0] = 0.0
+    (text,) = described(Made({"dqkv": got.reshape(5, 12)}, {"dqkv": right.reshape(5, 12)}, {}, {"NH": 2}))
+    assert text == "dqkv is wrong only in the Q third; there, it is zero"

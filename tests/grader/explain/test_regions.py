@@ -147,3 +147,25 @@ def test_where_nothing_was_to_be_added_nothing_is_learned() -> None:
     right = right * (t > 0)
     got = np.where(right == 0.0, right, right * RNG.uniform(2, 9, right.shape))
     assert described(Made({"dx": got}, {"dx": right})) == ["dx is wrong in 80 % of the elements"]
+
+
+def test_every_second() -> None:
+    assert where("dx", X, C % 2 == 1) == "only at every second c"
+    assert where("dx", X, (B * 5 + T) % 2 == 1) == "only at every second row"
+    assert where("dx", X, C % 3 == 1) == "only at c 1, 4 and 7"
+
+
+@pytest.mark.parametrize(
+    ("holds", "words"),
+    [
+        (lambda x: x < 0, "negative"),
+        (lambda x: x > 0, "positive"),
+        (lambda x: np.abs(x) < 1, "near 0"),
+        (lambda x: np.abs(x) > 2, "large"),
+    ],
+)
+def test_what_an_input_is_there(holds: Any, words: str) -> None:
+    inp = RNG.uniform(-3, 3, 60)
+    right = RNG.uniform(0.5, 1.5, 60)
+    got = np.where(holds(inp), right * RNG.uniform(2, 9, 60), right)
+    assert described(Made({"dy": got}, {"dy": right}, {"inp": inp})) == [f"dy is wrong only where `inp` is {words}"]
