@@ -65,7 +65,7 @@ def _dbias(x: Given, on: Switches) -> Float:
         return np.array(dout[-1])
     (C,) = x("C")
     if "dbias-only-last-row" in on:
-        return x.dbias + dout[-1]
+        return np.asarray(x.dbias + dout[-1])
     grad: Float = dout.sum(0) * (C if "dbias-for-each-channel" in on else 1)
     return grad if "dbias-assigned" in on else x.dbias + grad
 

@@ -295,7 +295,6 @@ CHANGED: dict[str, tuple[Change, str, str]] = {
         "the matmul of Q, K and V gets 3 as its output's width in place of 3C",
         SIZES,
     ),
-    "sizes-of-fc": (_swapped(MM, LN2, "C", "OC"), "the MLP's first matmul has its two widths swapped", SIZES),
     "preatt-for-att": (
         _named(ATT, "", att=("att", "preatt")),
         "attention_backward gets the scores in place of the weights",
