@@ -51,6 +51,7 @@ def test_the_doctor_says_what_to_allow() -> None:
     assert found["bubblewrap"]["advice"]
 
 
+@pytest.mark.slow
 def test_root_whose_temporary_files_nobody_else_reaches_grades_behind_landlock(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(0o700)
     done = run(["env", f"TMPDIR={tmp_path}/closed", str(LAUNCHER), *QUICK, "--require-sandbox"])
