@@ -88,6 +88,11 @@ def of_result(mutant: Mutant, key: str, row: str, result: Result) -> Outcome:
     )
 
 
+def ran_out_of_time(result: Result) -> bool:
+    """Whether a check of it did not end in time."""
+    return any(check.verdict == "timed_out" for row in result.rows for check in row.checks)
+
+
 def _state(result: Result, lost: bool) -> State:
     if any(problem.startswith("it does not compile") for problem in result.problems):
         return "build failed"
