@@ -90,7 +90,7 @@ class GuardedBuffer:
         self._memory = mmap.mmap(-1, (pages + 1) * PAGE)
         self._margin = pages * PAGE - size - (-size % SHADOWED if under_a_sanitizer() else 0)
         self._memory[: self._margin] = bytes([POISON]) * self._margin
-        self._memory[self._margin : self._margin + size] = bytes(tensor.data)
+        self.fill(bytes(tensor.data))
         base = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
         if _libc.mprotect(base + pages * PAGE, PAGE, PROT_NONE) != 0:
             raise OSError(ctypes.get_errno(), "mprotect")
@@ -107,13 +107,18 @@ class GuardedBuffer:
         """The bytes as they are now."""
         return self._memory[self._margin : self._margin + len(self.tensor.data)]
 
+    def fill(self, data: bytes) -> None:
+        """Puts other bytes in, as many as there are."""
+        self._filled = data
+        self._memory[self._margin : self._margin + len(self.tensor.data)] = data
+
     def result(self) -> Tensor:
         """The tensor as it is now."""
         return Tensor(self.tensor.dtype, self.tensor.shape, self.data())
 
     def changed(self) -> bool:
         """Whether a byte differs from what was put in."""
-        return self.data() != bytes(self.tensor.data)
+        return self.data() != self._filled
 
     def written_in_front(self) -> bool:
         """Whether the margin before the buffer was written to."""

@@ -7,6 +7,7 @@ handed back with file and line.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shutil
@@ -28,6 +29,7 @@ SOURCE = "train_gpt2.c"
 
 OPERATORS_GRADED = tuple(SIGNATURES)
 MODEL_FUNCTIONS = ("gpt2_zero_grad", "gpt2_backward", "gpt2_update")
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MOST_ERRORS = "-fmax-errors=50"  # more tell nothing
 MOST_MESSAGES = 64 << 10  # bytes kept of what the compiler says
 MOST_LINE = 1000  # bytes of one line of it
@@ -52,6 +54,8 @@ _SPECIFIED = re.compile(
 # What of it keeps another function from taking its place; gcc takes an inline function for the only one.
 _BINDING = re.compile(r"\b(?:static|inline|__inline|__inline__|always_inline|__always_inline__)\b")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_ASSEMBLER = "Assembler messages:"
+_SCRATCH = re.compile(r"/\S*?/cc\w{6}\.(?=[os]\b)")  # the compiler's own files; their names change from run to run
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<text>.*)$", re.MULTILINE)
 
 
@@ -152,10 +156,13 @@ def _look_at_the_file_alone(build: Build, path: str, job: Job) -> None:
     around = build.messages
     if not _compile(build, ["-fsyntax-only", "-DTESTING", f"-I{job.stage}", path], os.devnull):
         return
-    build.messages = (
-        f"{SOURCE}: error: it compiles alone, but not with what calls its functions; it may end inside of something"
-        f" that is not closed, or define what is not its own\n{around}"
+    reason = (
+        "it holds what the assembler refuses"
+        if _ASSEMBLER in around
+        else "it compiles alone, but not with what calls its functions; it may end inside of something that is not"
+        " closed, or define what is not its own"
     )
+    build.messages = f"{SOURCE}: error: {reason}\n{around}"
 
 
 def _not_replaceable(library: str, build: Build) -> list[str]:
@@ -217,6 +224,7 @@ def _build_library(job: Job, build: Build, source: str) -> None:
 def _about_the_submission(messages: str, folder: str) -> str:
     """The compiler's messages with the student's file named as the student names it."""
     text = messages.replace(folder + "/", "").replace(os.path.dirname(SHIM) + "/", "")
+    text = _SCRATCH.sub(SOURCE.removesuffix("c"), text)
     lines = [line for line in text.splitlines() if not line.startswith(("In file included from shim.c", "cc1: note"))]
     return "\n".join(lines)
 
@@ -229,11 +237,11 @@ def _note_main(source: str, build: Build) -> None:
 
 
 def read_source(path: str) -> str:
-    """The submission's text: UTF-8 or, failing that, Latin-1 (compilers take both); no BOM, no NUL."""
+    """The submission's text: UTF-8, UTF-16 with its mark (some editors call it Unicode), or else Latin-1; no NUL."""
     with open(path, "rb") as file:
         blob = file.read()
     try:
-        text = blob.decode("utf-8-sig")
+        text = blob.decode("utf-16" if blob.startswith(UTF_16) else "utf-8-sig")
     except UnicodeDecodeError:
         text = blob.decode("latin-1")
     return text.replace("\0", " ")

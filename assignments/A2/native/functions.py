@@ -9,6 +9,7 @@ from assignments.A2.native.buffers import Fault, GuardedBuffer, marked
 from assignments.A2.native.library import load, undefined_called
 from assignments.A2.native.names import SIGNATURES
 from assignments.common.probe_io import (
+    ITEM_SIZE,
     Ending,
     Job,
     Report,
@@ -17,6 +18,18 @@ from assignments.common.probe_io import (
     read_tensors,
     write_tensors,
 )
+
+
+def other_values(buffer: GuardedBuffer) -> None:
+    """Moves the floats of a buffer on by one place; its integers, which must stay in range, stay as they are."""
+    data = bytes(buffer.tensor.data)
+    step = ITEM_SIZE[buffer.tensor.dtype] if buffer.tensor.dtype == "F32" else 0
+    buffer.fill(data[step:] + data[:step])
+
+
+def own_values(buffer: GuardedBuffer) -> None:
+    """Puts the tensor's own values back."""
+    buffer.fill(bytes(buffer.tensor.data))
 
 
 class FunctionProbe:
@@ -35,21 +48,32 @@ class FunctionProbe:
         return {n: b.result() for n, b in self.buffers.items() if n in self.signature.results}
 
     def call(self, report: Report) -> None:
-        """Calls the function, in the case's own process, and hands the results back."""
+        """Calls the function, in the case's own process, and hands the results back.
+
+        It is called once before, in the same place with other values: what it keeps of that call must not show.
+        """
         library = load(self.job, report)
         addresses = [self.buffers[n].address if n in self.buffers else None for n in self.signature.pointers]
         pointers = (ctypes.c_void_p * len(addresses))(*addresses)
-        sizes = [self.case["params"][name] for name in self.signature.sizes]
-        report.send(regions=[buffer.region for buffer in self.buffers.values()])
-        with marked(list(self.buffers.values())):
-            getattr(library, f"tg_probe_{self.job.function}")(pointers, (ctypes.c_int * len(sizes))(*sizes))
-        self._hand_back(report, bool(library.tg_faults_are_reported()))
+        values = [self.case["params"][name] for name in self.signature.sizes]
+        sizes = (ctypes.c_int * len(values))(*values)
+        function = getattr(library, f"tg_probe_{self.job.function}")
+        buffers = list(self.buffers.values())
+        report.send(regions=[buffer.region for buffer in buffers])
+        touched = False
+        for prepare in (other_values, own_values):
+            for buffer in buffers:
+                prepare(buffer)
+            with marked(buffers):
+                function(pointers, sizes)
+            touched = touched or any(buffer.changed() for buffer in buffers)
+        self._hand_back(report, touched, bool(library.tg_faults_are_reported()))
 
-    def _hand_back(self, report: Report, watched: bool) -> None:
+    def _hand_back(self, report: Report, touched: bool, watched: bool) -> None:
         results = self.signature.results
         buffers = self.buffers.values()
         report.send(
-            untouched=not any(b.changed() for b in buffers),
+            untouched=not touched,
             changed_inputs=[b.name for b in buffers if b.name not in results and b.changed()],
             written_in_front=[b.name for b in buffers if b.written_in_front()],
             watched=watched,

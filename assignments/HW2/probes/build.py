@@ -6,6 +6,7 @@ Whether a file can be imported is found out by importing it in a process of its 
 from __future__ import annotations
 
 import ast
+import codecs
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from assignments.HW2.probes import load
 from assignments.HW2.probes.outcome import explain
 
 LOSS = "binary_cross_entropy_loss"
+UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MOST_REASON = 1000  # characters
 KEPT = "reference.py"
 LACKING = re.compile(r"No module named '([\w.]+)'")
@@ -90,6 +92,8 @@ def _is_notebook(blob: bytes) -> bool:
 
 def syntax_problem(blob: bytes, name: str) -> str:
     """Why Python does not take a source file, with the line; empty if it does."""
+    if blob.startswith(UTF_16):
+        return " is UTF-16, which some editors call Unicode; save it as UTF-8"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -50,6 +50,14 @@ def array_of(tensor: Any) -> Array:
     return np.array(tensor.to_numpy())
 
 
+def other_values(array: Array) -> Any:
+    """The elements moved on by one place, as nested lists.
+
+    Functions are called once before on these: what they keep of that call must not show.
+    """
+    return np.roll(array, 1).tolist()
+
+
 def by_shape(parameters: list[Any], shapes: dict[str, Shape]) -> dict[str, Array]:
     """The values of the first parameters that have these shapes; of two equal shapes, in order."""
     left = list(parameters)
