@@ -175,6 +175,7 @@ class Engine:
         writable: list[Path],
         limits: Limits,
         environment: Mapping[str, str],
+        handed: Sequence[int] = (),
     ) -> Outcome:
         job_file = Path(job["out"]).parent / "job.json"
         with self._lock:
@@ -193,6 +194,7 @@ class Engine:
             processes=limits.processes,
             output_bytes=limits.output_kb << 10,
             disk_mb=limits.disk_mb,
+            handed=handed,
         )
         return self.sandbox.run(box)
 
@@ -315,10 +317,11 @@ class Engine:
     ) -> Probed:
         """Runs one check's cases in one sandbox, each case in a process of its own.
 
+        Its statuses come through an open file that the driver alone has: no case can write, or undo, another's.
         ``follow`` is told of the progress that the driver reports; it is the sandbox's word.
         """
         folder = self._fresh(check_id)
-        out = folder / "out"
+        out, kept = folder / "out", folder / "status.jsonl"
         out.mkdir()
         limits, seen = self.assignment.limits_of(check), self.layout.seen
         moved = {str(path): str(seen(path)) for path in extra_readable}
@@ -341,10 +344,12 @@ class Engine:
         }
         given = [*support.values(), *[case.inputs for case in cases], *extra_readable]
         readable = [self.stage, built.folder, *map(seen, given)]
+        environment = self.assignment.builds[check.build].environment
         started = time.monotonic()
-        with _Follower(out / "progress.jsonl", follow):
-            outcome = self._run(job, readable, [out], limits, self.assignment.builds[check.build].environment)
-        told = statuses.read(out / "status.jsonl")
+        with _Follower(out / "progress.jsonl", follow), kept.open("ab") as file:
+            job["statuses"] = file.fileno()
+            outcome = self._run(job, readable, [out], limits, environment, [file.fileno()])
+        told = statuses.read(kept)
         begun, said = _begun(outcome.output)
         # without our paths, which tell nobody anything
         outcome = replace(outcome, output=said.replace(f"{built.folder}/", ""))

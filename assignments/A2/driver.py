@@ -30,7 +30,7 @@ def _probes() -> dict[str, Callable[[Job, dict[str, Any]], dict[str, Any]]]:
 
 
 def main(argv: list[str]) -> int:
-    """Does one job; each case's status is a line of ``status.jsonl``."""
+    """Does one job; each case's status is a line of the judge's open file."""
     job = load_job(argv)
     if job.step == "build":
         apply_limits(job.limits)

@@ -58,7 +58,7 @@ def sparing(probe: Probe) -> Probe:
 
 
 def main(argv: list[str]) -> int:
-    """Does one job; each case's status is a line of ``status.jsonl``."""
+    """Does one job; each case's status is a line of the judge's open file."""
     job = load_job(argv)
     apply_limits(job.limits)
     if job.step == "build":

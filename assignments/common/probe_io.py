@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 ITEM_SIZE = {"F32": 4, "I32": 4, "F64": 8, "I64": 8}
@@ -23,6 +24,7 @@ STARTED = "[driver started]"  # the judge looks for this first line: the file co
 NOT_THE_CHILDS = ("case", "status", "code", "done")  # keys that the driver alone sets
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36  # <sys/prctl.h>
 MOST_ROUNDS = 1000
+MOST_DESCRIPTORS = 1 << 16
 REPORT_LIMIT = 4 << 20  # bytes of report one case may send: a call record is some kilobytes
 
 
@@ -92,6 +94,7 @@ class Job:
         limits: ``case_s``, ``cpu_s``, ``memory_mb``, ``processes``, ``file_mb``.
         packages: folder with the packages that the code may import; empty: none.
         policies: the assignment's decisions.
+        statuses: the number of the open file for the cases' statuses; the driver's alone, no case has it.
     """
 
     step: str
@@ -106,6 +109,7 @@ class Job:
     limits: dict[str, float] = field(default_factory=dict)
     packages: str = ""
     policies: dict[str, str] = field(default_factory=dict)
+    statuses: int = 1
 
 
 def load_job(argv: list[str]) -> Job:
@@ -203,6 +207,8 @@ class Ending:
 
 def _child(work: Callable[[Report], None], descriptor: int, done: str) -> None:
     os.setpgid(0, 0)
+    os.closerange(3, descriptor)  # what the driver has open is not the student's: the statuses, above all
+    os.closerange(descriptor + 1, MOST_DESCRIPTORS)
     report = Report(descriptor, done)
     try:
         work(report)
@@ -340,12 +346,17 @@ def _ending(status: int, lines: list[dict[str, Any]], word: str) -> Ending:
 
 
 def probe_cases(job: Job, probe: Callable[[Job, dict[str, Any]], dict[str, Any]]) -> None:
-    """Probes a job's cases, one after the other; each one's status is a line of ``status.jsonl``."""
+    """Probes a job's cases, one after the other; each one's status is a line of the judge's open file."""
     print(STARTED, flush=True)
-    path = os.path.join(job.out, "status.jsonl")
-    append_line(path, {"case": "", "status": "started"})
+    with open(job.statuses, "a", encoding="utf-8", closefd=False) as file:
+        for status in chain([{"case": "", "status": "started"}], _statuses(job, probe)):
+            file.write(json.dumps(status) + "\n")
+            file.flush()
+
+
+def _statuses(job: Job, probe: Callable[[Job, dict[str, Any]], dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for case in job.cases:
-        append_line(path, {**probe(job, case), "case": case["id"]})
+        yield {**probe(job, case), "case": case["id"]}
 
 
 def write_json(path: str, value: object) -> None:

@@ -36,6 +36,7 @@ class Box:
         scratch_mb: size of its /tmp, where the sandbox has one of its own.
         hidden: folders that it must not see, even inside of the system; what is readable or writable of them stays.
         owner: the user whose files in places that are open to all count too; None: it cannot write to any.
+        handed: open files that it gets, under the same numbers.
     """
 
     command: Sequence[str]
@@ -51,6 +52,7 @@ class Box:
     scratch_mb: int = 256
     hidden: Sequence[Path] = (ROOT,)
     owner: int | None = None
+    handed: Sequence[int] = ()
 
 
 @dataclass(frozen=True)

@@ -62,14 +62,14 @@ def run_confined(
     Args:
         command: program and arguments.
         box: its environment, folders and limits.
-        hand_over: open files that it gets.
+        hand_over: open files that it gets beside the box's own.
         first: tells, once it runs, the first process of its PID namespace: the system ends all others with that one.
 
     Raises:
         InfrastructureError: it cannot be started, or what it started cannot be ended.
     """
     started, ended_before = time.monotonic(), watch.ended_for_memory()
-    process = _start(command, box, hand_over)
+    process = _start(command, box, [*hand_over, *box.handed])
     assert process.stdout is not None
     kept = _Kept(process.stdout, box.output_bytes)
     strike: watch.Strike | None = None

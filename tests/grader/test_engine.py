@@ -20,9 +20,8 @@ from tests.grader.builders import LIMITS, assignment
 HEAD = """\
 import json, os, sys
 job = json.load(open(sys.argv[1]))
-status = os.path.join(job["out"], "status.jsonl")
 def say(text):
-    with open(status, "a") as file: file.write(text + "\\n")
+    if "statuses" in job: os.write(job["statuses"], text.encode() + b"\\n")
 def begin():
     print("[driver started]", flush=True)
     say('{"case": "", "status": "started"}')
@@ -86,18 +85,22 @@ def test_a_driver_that_does_not_start_is_ours_to_answer_for(bench: Bench, code: 
 @pytest.mark.parametrize(
     "code",
     [
-        "os.unlink(status)",
-        "os.unlink(status); os.mkdir(status)",
-        "os.unlink(status); os.symlink('/etc/passwd', status)",
-        "os.unlink(status); os.mkfifo(status)",
-        "os.truncate(status, 0)",
+        "os.close(job['statuses'])",
+        "os.ftruncate(job['statuses'], 0)",
         "os.kill(os.getpid(), 9)",
+        "os.chmod(job['out'], 0)",
     ],
 )
 def test_a_submission_cannot_undo_that_the_driver_has_started(bench: Bench, code: str) -> None:
     probed = bench.probe(f"begin()\n{code}\n")
     assert "probe/small" not in probed.statuses
     assert "[driver started]" not in probed.outcome.output
+
+
+def test_a_file_of_statuses_where_a_submission_can_write_is_none(bench: Bench) -> None:
+    forged = '{"case": "probe/small", "status": "ok"}'
+    probed = bench.probe(f"begin()\nopen(os.path.join(job['out'], 'status.jsonl'), 'w').write({forged!r})\n")
+    assert "probe/small" not in probed.statuses
 
 
 @pytest.mark.parametrize("line", ["", "{", "3", "[]", '"ok"', "null", '{"case": 3}', '{"status": "ok"}', "\\x00\\xff"])

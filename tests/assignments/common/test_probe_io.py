@@ -131,18 +131,33 @@ def test_one_that_closes_its_line_and_goes_on() -> None:
 
 
 def test_what_it_started_ends_with_it() -> None:
-    receive, send = os.pipe()
-
     def work(report: Report) -> None:
-        if os.fork() == 0:
-            os.close(report.descriptor)
+        pid = os.fork()
+        if pid == 0:
             time.sleep(60)
-        os.close(receive)
+        report.send(started=pid)
 
-    assert in_own_process(work, LONG).status == "ok"
-    os.close(send)
-    assert os.read(receive, 1) == b"", "somebody still holds the other end"
-    os.close(receive)
+    ending = in_own_process(work, LONG)
+    assert ending.status == "ok"
+    with pytest.raises(ProcessLookupError):
+        os.kill(ending.merged()["started"], 0)
+
+
+def test_a_case_has_none_of_the_files_that_its_driver_has_open(tmp_path: Path) -> None:
+    def work(report: Report) -> None:
+        report.send(open=[descriptor for descriptor in range(3, 256) if is_open(descriptor)], own=report.descriptor)
+
+    with (tmp_path / "statuses").open("ab"):
+        told = in_own_process(work, LONG).merged()
+    assert told["open"] == [told["own"]]
+
+
+def is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
 
 
 def raw_line(line: bytes, exit_code: int = 0) -> Ending:
