@@ -28,7 +28,7 @@ def members_of_zip(stack: contextlib.ExitStack, file: IO[bytes]) -> Archive:
     for info in zipped.infolist()[: MOST_ENTRIES + 1]:
         # some tools of Windows write backslashes
         name = info.filename if "/" in info.filename else info.filename.replace("\\", "/")
-        if not info.is_dir() and not name.endswith("/"):
+        if name and not name.endswith("/"):
             found.add(name, lambda info=info: zipped.open(info), _bar_of_zip(info))  # type: ignore[misc]
     return found
 

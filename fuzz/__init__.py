@@ -1,0 +1,1 @@
+"""Fuzzing what reads bytes from outside; ``python -m fuzz TARGET`` (README: needs atheris, grading does not)."""
