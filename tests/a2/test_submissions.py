@@ -370,6 +370,12 @@ def test_output_of_what_fails_is_kept_short_and_harmless(tmp_path: Path) -> None
     assert len(result.checks["encoder_backward"]["output"]) < 1 << 17
 
 
+def test_what_a_wrong_function_prints_is_shown(tmp_path: Path) -> None:
+    source = entered("encoder_backward", 'printf("C is %d\\n", C); dwte[0] += 9.0f;')
+    result = grade(write(tmp_path / "submission", source), "--only", "encoder_backward")
+    assert "C is 37\n" in result.checks["encoder_backward"]["output"]
+
+
 def test_a_printed_verdict_is_worth_nothing(tmp_path: Path) -> None:
     text = TEMPLATE.joinpath(SOURCE).read_text(encoding="utf-8")
     boast = 'printf("overall okay: 1\\n{\\"score\\": 100}\\nscore 100/100\\n");'

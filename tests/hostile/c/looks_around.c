@@ -42,29 +42,32 @@ static int tg_files_seen(void) {
     return seen;
 }
 
-static int tg_processes_seen(void) {
+// In each process that can be seen, a file of /proc that holds this.
+static int tg_processes_with(const char *name, const char *what) {
     char path[300];
     int seen = 0;
     DIR *folder = opendir("/proc");
     for (struct dirent *entry; folder && (entry = readdir(folder)) != NULL;) {
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9') { continue; }
-        snprintf(path, sizeof(path), "/proc/%.20s/cmdline", entry->d_name);
-        if (tg_holds(path, "grader") || tg_holds(path, "pytest")) { seen++, printf("seen: %s\n", path); }
-        snprintf(path, sizeof(path), "/proc/%.20s/environ", entry->d_name);
-        if (tg_holds(path, "tensorgrade-secret")) { seen++, printf("seen: %s\n", path); }
+        snprintf(path, sizeof(path), "/proc/%.20s/%s", entry->d_name, name);
+        if (tg_holds(path, what)) { seen++, printf("seen: %s\n", path); }
     }
     if (folder) { closedir(folder); }
     return seen;
+}
+
+__attribute__((unused)) static int tg_processes_seen(void) {
+    return tg_processes_with("cmdline", "grader") + tg_processes_with("cmdline", "pytest");
 }
 
 static int tg_secrets_seen(void) {
     const char *names[] = {"GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "GH_TOKEN", "API_KEY", "HOME", "GRADE_HOME"};
     int seen = 0;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) { seen += getenv(names[i]) != NULL; }
-    return seen;
+    return seen + tg_processes_with("environ", "tensorgrade-secret");
 }
 
-__attribute__((unused)) static int tg_seen(void) { return tg_files_seen() + tg_processes_seen() + tg_secrets_seen(); }
+__attribute__((unused)) static int tg_seen(void) { return tg_files_seen() + tg_secrets_seen(); }
 
 // The process that looks after the cases: its memory holds what it will say of them.
 __attribute__((unused)) static int tg_parent_seen(void) {

@@ -24,9 +24,7 @@ EPS = 1e-5
 
 def wide(case: Case, kind: str = "f8") -> dict[str, NDArray[np.generic]]:
     """The case's tensors as fresh arrays, the floating ones of the given type."""
-    return {
-        name: value.astype("i8" if value.dtype.kind == "i" else kind) for name, value in case.inputs.items()
-    }
+    return {name: value.astype("i8" if value.dtype.kind == "i" else kind) for name, value in case.inputs.items()}
 
 
 # --- forward
@@ -162,9 +160,7 @@ def crossentropy_softmax_backward(
     for row, (b, t) in enumerate(np.ndindex(B, T)):
         own = slice(row * stride, row * stride + width)
         onehot = (np.arange(width) == targets[b, t]) * (fault != "no one-hot")
-        dloss = {"dlosses ignored": 1.0 / (B * T), "divided twice": dlosses[b, t] / (B * T)}.get(
-            fault, dlosses[b, t]
-        )
+        dloss = {"dlosses ignored": 1.0 / (B * T), "divided twice": dlosses[b, t] / (B * T)}.get(fault, dlosses[b, t])
         flat[own] += (flat_probs[own] - onehot) * dloss * (-1.0 if fault == "sign" else 1.0)
 
 

@@ -11,9 +11,7 @@ from reference.A2 import cases
 PUBLIC = cases.build(2026)
 PRIVATE = cases.build(2**200 + 17, "secret")
 EVERY = [
-    pytest.param(case, id=f"{kind}-{case.id}")
-    for kind, s in (("public", PUBLIC), ("secret", PRIVATE))
-    for case in s
+    pytest.param(case, id=f"{kind}-{case.id}") for kind, s in (("public", PUBLIC), ("secret", PRIVATE)) for case in s
 ]
 MAX_BYTES = 20_000
 FIXTURES_MAX_BYTES = 1_500_000
@@ -70,11 +68,7 @@ def test_the_public_tensors_are_small() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_drawn_sizes_keep_their_relations(seed: int) -> None:
     for case in cases.build(seed, "secret"):
-        p = {
-            name: int(value)
-            for name, value in case.params.items()
-            if name.isupper() or name in ("Vp", "maxT")
-        }
+        p = {name: int(value) for name, value in case.params.items() if name.isupper() or name in ("Vp", "maxT")}
         assert p.get("C", 0) % p.get("NH", 1) == 0
         assert p.get("T", 0) <= p.get("maxT", p.get("T", 0))
         assert p.get("V", 0) <= p.get("Vp", p.get("V", 0))
@@ -85,8 +79,7 @@ def test_drawn_sizes_keep_their_relations(seed: int) -> None:
 def test_hyperparameters_are_floats_of_c() -> None:
     for case in _of("gpt2_update", PUBLIC) + _of("ten_steps", PUBLIC):
         assert all(
-            float(np.float32(case.params[name])) == case.params[name]
-            for name in ("lr", "beta1", "beta2", "eps")
+            float(np.float32(case.params[name])) == case.params[name] for name in ("lr", "beta1", "beta2", "eps")
         )
 
 

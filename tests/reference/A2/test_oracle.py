@@ -56,9 +56,7 @@ def test_honest_float32_is_close(case: Case) -> None:
     assert _error(naive.probe(case, kind="f4"), oracle.expected(case)) < HONEST
 
 
-@pytest.mark.parametrize(
-    ("check", "fault"), [(c, fault) for c, faults in naive.FAULTS.items() for fault in faults]
-)
+@pytest.mark.parametrize(("check", "fault"), [(c, fault) for c, faults in naive.FAULTS.items() for fault in faults])
 @pytest.mark.parametrize("among", [PUBLIC, PRIVATE], ids=["public", "secret"])
 def test_known_mistakes_show(check: str, fault: str, among: list[Case]) -> None:
     own = [case for case in among if case.check == check]
@@ -85,9 +83,7 @@ def test_nothing_behind_the_mask_the_padding_or_the_used_rows_changes() -> None:
     attention, padded = BY_ID["attention_backward/tails"], BY_ID["crossentropy_softmax_backward/tails"]
     behind = ~np.tril(np.ones((11, 11), dtype=bool))
     for name in ("datt", "dpreatt"):
-        assert np.array_equal(
-            oracle.expected(attention)[name][..., behind], attention.inputs[name][..., behind]
-        )
+        assert np.array_equal(oracle.expected(attention)[name][..., behind], attention.inputs[name][..., behind])
     V = int(padded.params["V"])
     assert np.array_equal(oracle.expected(padded)["dlogits"][..., V:], padded.inputs["dlogits"][..., V:])
     encoder = BY_ID["encoder_backward/small"]
@@ -144,9 +140,7 @@ def test_gradients_are_those_of_finite_differences(check: str) -> None:
         assert _relative(prefill + _differences(forward, x, leaf, case), oracle.expected(case)[output]) < 1e-6
 
 
-def _differences(
-    forward: Callable[[dict[str, Any], Case], Float], x: dict[str, Any], leaf: str, case: Case
-) -> Float:
+def _differences(forward: Callable[[dict[str, Any], Case], Float], x: dict[str, Any], leaf: str, case: Case) -> Float:
     """The central differences of the output, weighed by what flows in, by each element of a leaf."""
     cotangent = x["dlosses"] if "dlosses" in x else x["dout"]
     gradient = np.zeros(x[leaf].shape)
@@ -171,12 +165,8 @@ def test_update_agrees_with_the_formula(case: Case) -> None:
 
 @pytest.mark.parametrize("fault", naive.ADAMW_FAULTS)
 def test_known_mistakes_in_the_update_show(fault: str) -> None:
-    assert (
-        max(_error(naive.adamw(case, fault), oracle.expected(case)) for case in UPDATES[:2]) > SHOWS_IN_UPDATE
-    )
-    assert (
-        max(_error(naive.adamw(case, fault), oracle.expected(case)) for case in UPDATES[2:]) > SHOWS_IN_UPDATE
-    )
+    assert max(_error(naive.adamw(case, fault), oracle.expected(case)) for case in UPDATES[:2]) > SHOWS_IN_UPDATE
+    assert max(_error(naive.adamw(case, fault), oracle.expected(case)) for case in UPDATES[2:]) > SHOWS_IN_UPDATE
 
 
 # --- the model: the right calls, made by the second implementation, give the oracle's gradients
@@ -275,9 +265,7 @@ WIRINGS = {
     "layers forward": _layers_forward(),
     "residual of the wrong layer": _with(3 + 9, dinp="grads_acts.residual3[l=2]"),
     "second branch dropped": _with(3, dinp1="grads_acts.attproj[l=0]"),
-    "ln1 for ln2": _with(
-        3 + 4, weight="params.ln1w[l=2]", dweight="grads.ln1w[l=2]", dbias="grads.ln1b[l=2]"
-    ),
+    "ln1 for ln2": _with(3 + 4, weight="params.ln1w[l=2]", dweight="grads.ln1w[l=2]", dbias="grads.ln1b[l=2]"),
     "weights of another layer": _with(3 + 3, weight="params.fcw[l=1]"),
     "classifier without dwte": _with(1, dweight="params.wte"),
     "attention on the wrong weights": _with(3 + 7, att="acts.preatt[l=2]"),
