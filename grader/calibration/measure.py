@@ -31,9 +31,10 @@ TOUCHED = 1 / FACTOR  # of a limit: what a mistake moves by less, it does not mo
 
 @dataclass(frozen=True)
 class Seen:
-    """One error that was seen: of which limit, by what, and how large as a share of that limit."""
+    """One error that was seen: of which limit and tensor, by what, and how large as a share of that limit."""
 
     place: Place
+    tensor: str
     source: str
     wrong: bool
     share: float
@@ -136,10 +137,15 @@ class Calibration:
             if self._is_wanted(place):
                 shown = self.assignment.checks[place.check].context
                 found[place] = Measured(place, limits[place.check][place.tensor], place.tensor not in shown)
+        largest: dict[tuple[Place, str, str, bool], float] = {}  # of a tensor's cases: one that shows it is enough
         for one in seen:
-            if one.place in found:
-                kept = found[one.place].wrong if one.wrong else found[one.place].honest
-                kept[one.source] = max(kept.get(one.source, 0.0), one.share)
+            key = (one.place, one.tensor, one.source, one.wrong)
+            largest[key] = max(largest.get(key, 0.0), one.share)
+        for (place, _, source, wrong), share in largest.items():
+            if place in found and wrong:  # of several tensors under one limit, the one that comes nearest to it
+                found[place].wrong[source] = min(found[place].wrong.get(source, math.inf), share)
+            elif place in found:
+                found[place].honest[source] = max(found[place].honest.get(source, 0.0), share)
         return list(found.values())
 
     def _is_wanted(self, place: Place) -> bool:
@@ -182,7 +188,9 @@ class Calibration:
                 for found in check.evidence:
                     place = self.written.place(check.id, found.tensor)
                     if place is not None and found.error is not None and found.limit > 0:
-                        yield from _counted(Seen(place, sample.name, bool(sample.row), found.error / found.limit))
+                        yield from _counted(
+                            Seen(place, found.tensor, sample.name, bool(sample.row), found.error / found.limit)
+                        )
 
     # -- the dictionary -----------------------------------------------------------------------------------
 
@@ -204,7 +212,7 @@ class Calibration:
             limit = self.tolerances.limit(self.assignment.id, fault.check, name, False)
             found = compare(case.id, name, tensors[name], right, limit)
             if found.limit > 0 and math.isfinite(found.error):
-                yield from _counted(Seen(place, fault.id, True, found.error / found.limit))
+                yield from _counted(Seen(place, name, fault.id, True, found.error / found.limit))
 
 
 def _counted(seen: Seen) -> Iterator[Seen]:

@@ -76,11 +76,25 @@ def test_what_is_seen_is_put_together_by_limit() -> None:
     made = calibration("A2", "gelu_residual_backward")
     place = made.written.place("gelu_backward", "dinp")
     assert place is not None
-    seen = [Seen(place, "gcc", False, 0.1), Seen(place, "gcc", False, 0.3), Seen(place, "erf", True, 9.0)]
+    seen = [Seen(place, "dinp", "gcc", False, share) for share in (0.1, 0.3)]
+    seen += [Seen(place, "dinp", "erf", True, share) for share in (9.0, 2.0)]
     found = made.collected(seen)
     assert [m.place.name for m in found] == ["gelu_backward.dinp", "residual_backward.dinp1", "residual_backward.dinp2"]
     assert (found[0].honest, found[0].wrong) == ({"gcc": 0.3}, {"erf": 9.0})
     assert found[1].problems == ["no right code was measured", "no wrong code is known"]
+
+
+def test_of_tensors_under_one_limit_the_nearest_counts() -> None:
+    made = calibration("HW2", "network_forward")
+    place = made.written.place("network_forward", "dw1")
+    assert place is not None
+    assert place == made.written.place("network_forward", "db1")
+    shares = {"dw1": 900.0, "db1": 40.0}
+    seen = [
+        Seen(place, tensor, kind, kind == "wrong", share) for tensor, share in shares.items() for kind in ("r", "wrong")
+    ]
+    found = next(m for m in made.collected(seen) if m.place == place)
+    assert (found.honest, found.wrong) == ({"r": 900.0}, {"wrong": 40.0})
 
 
 def test_the_dictionarys_faults_are_measured_on_the_fixtures_cases() -> None:
