@@ -52,6 +52,7 @@ def test_verify_on_the_committed_set() -> None:
     assert "every hash and every tensor is as the reference gives it" in done.stdout
 
 
+@pytest.mark.slow
 def test_verify_names_what_differs(tmp_path: Path) -> None:
     folder = shutil.copytree(fixtures.set_folder("A2", "public"), tmp_path / "set")
     (folder / "expected" / "gelu_backward" / "core.safetensors").write_bytes(b"x")

@@ -27,6 +27,7 @@ HOSTILE = TEMPLATE + (
     "__attribute__((constructor)) static void end_all(void) { kill(getppid(), 9); kill(0, 9); _exit(0); }\n"
 )
 OPTIONS = ("--no-second-look", "--quiet")
+COUNT = 8  # so many that a stop comes before the end
 LATE = "timezone: UTC\nfree_days: 1\npercent_per_day: 20\ndue: {A2: 2026-10-01T23:59:00}\n"
 ROSTER = "Student,ID,SIS User ID,SIS Login ID,Section\n" + "".join(
     f'"Last, {name.title()}",{number},,{name},1\n'
@@ -118,17 +119,17 @@ def begin(given: Path, out: Path, wanted: int) -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_stopped_half_way_it_goes_on_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
-    given, out = class_of(tmp_path / "in", 5), tmp_path / "out"
-    running = begin(given, out, 2)
+    given, out = class_of(tmp_path / "in", COUNT), tmp_path / "out"
+    running = begin(given, out, 1)
     os.kill(running.pid, number)
     assert running.wait() == (130 if number == signal.SIGINT else -signal.SIGKILL)
     before = runs(out)
     assert before >= 1
     done = run_command("batch", "A2", given, "--out", out, *OPTIONS)
     assert done.exit == 0, done.stderr
-    assert f"{5 - before} graded, {before} unchanged" in done.stdout
-    assert runs(out) == 5
-    assert len((out / "A2-canvas.csv").read_text().splitlines()) == 7
+    assert f"{COUNT - before} graded, {before} unchanged" in done.stdout
+    assert runs(out) == COUNT
+    assert len((out / "A2-canvas.csv").read_text().splitlines()) == COUNT + 2
 
 
 def test_what_changed_is_graded_and_what_is_asked_for(tmp_path: Path) -> None:

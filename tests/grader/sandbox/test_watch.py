@@ -61,6 +61,7 @@ def confined(wall: Sandbox, code: str, **limits: object) -> Outcome:
     return wall.run(Box(command, environment={"PATH": "/usr/bin:/bin"}, wall_s=60.0, **limits))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @WALLS
 @pytest.mark.parametrize("code", [MANY, pytest.param(BOMB, marks=pytest.mark.slow)], ids=["many", "bomb"])
 def test_too_many_processes(wall: Sandbox, code: str, tmp_path: Path) -> None:
