@@ -35,6 +35,7 @@ class HandedIn:
         at: when it was handed in; None: the download does not say.
         late: whether the course site marked it as late.
         order: a later one has a higher order, among those of one student.
+        formerly: the key that it would have without the roster.
     """
 
     key: str
@@ -44,6 +45,7 @@ class HandedIn:
     at: datetime | None = None
     late: bool = False
     order: tuple[float, ...] = ()
+    formerly: str = ""
 
 
 @dataclass
@@ -202,7 +204,7 @@ def _joined(one: HandedIn, roster: Roster, findings: Findings) -> HandedIn:
     if known is None:
         findings.notes.append(f"{one.label}: nobody on the roster has this name or number")
         return one
-    return replace(one, student=known, key=key_of(known))
+    return replace(one, student=known, key=key_of(known), formerly=one.key)
 
 
 def _choose(found: Sequence[HandedIn], every: bool, findings: Findings) -> None:

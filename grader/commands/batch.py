@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader import assignment as assignments
 from grader import fixtures, sandbox
-from grader.batch import exports, find, pages, progress
+from grader.batch import exports, find, identity, pages, progress
 from grader.batch import roster as rosters
 from grader.batch import run as batches
 from grader.batch.ledger.records import put_students
@@ -82,13 +82,17 @@ def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
         findings = find.find(
             batches.unpacked(options.submissions, _shared(options, scratch)), roster, options.all, options.out
         )
+        with batches.open_ledger(options.out) as ledger:
+            if roster:
+                keys = [(rosters.key_of(student), student) for student in roster.students]
+                identity.renamed(ledger, options.out, findings, [key for key, _ in keys])
+                put_students(ledger, keys)
+            else:
+                identity.as_known(findings, ledger)
         findings.submissions = batches.selected(findings.submissions, options.select)
         if not findings.submissions:
             raise UsageError(f"--select: nobody's submission is called like {' or '.join(options.select)}")
         plan = batches.Plan(_settings(options), options.out, findings, options.regrade, options.only_failed)
-        with batches.open_ledger(options.out) as ledger:
-            if roster:
-                put_students(ledger, [(rosters.key_of(student), student) for student in roster.students])
         try:
             with progress.shown(options.quiet) as tell:
                 tally = batches.run(plan, _executor(options), tell)

@@ -105,7 +105,6 @@ def until(file: Path, text: str, count: int) -> str:
     raise AssertionError(f"{text!r} has not come {count} times: {file.read_text()}")
 
 
-@pytest.mark.slow
 def test_the_real_command_sees_saves_and_ends_with_ctrl_c(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     file, out, err = tmp_path / "in" / "train_gpt2.c", tmp_path / "out", tmp_path / "err"
