@@ -44,7 +44,10 @@ def private(folder: Path, secret: bytes, name: str = "fall") -> Path:
 @pytest.mark.parametrize("name", BUILDABLE)
 def test_building_again_gives_the_committed_set(name: str, tmp_path: Path) -> None:
     """To the byte what is asked; what is expected within rounding, since another processor's libm may differ in it."""
-    built, kept = fixture_build.build(name, "public", None, tmp_path / "set", quiet), fixtures.set_folder(name, "public")
+    built, kept = (
+        fixture_build.build(name, "public", None, tmp_path / "set", quiet),
+        fixtures.set_folder(name, "public"),
+    )
     ours, theirs = digest(built), digest(kept)
     assert ours.keys() == theirs.keys()
     rounded = {file for file in ours if ours[file] != theirs[file]} - {fixtures.MANIFEST}
