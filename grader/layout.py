@@ -21,14 +21,7 @@ from grader.sandbox import Sandbox
 
 COMMON = "common"  # what all drivers share
 DRIVER = "driver.py"
-JUDGES_OWN = (
-    "derive.py",
-    "formulas.py",
-    "data.py",
-    "transcript.py",
-    "real_files.py",
-    "kernel_cases.py",
-)  # of an assignment's folder
+JUDGES_OWN = ("derive.py", "formulas.py", "data.py", "transcript.py", "real_files.py")  # of an assignment's folder
 
 
 def compile_drivers(assignment: Assignment) -> None:

@@ -13,7 +13,7 @@ from tests.support import run_command
 
 ASSIGNMENTS = ROOT / "assignments"
 DRIVERS = sorted(ASSIGNMENTS.glob("*/driver.py"))
-JUDGES = ("transcript.py", "real_files.py", "derive.py", "data.py", "kernel_cases.py")  # of an assignment's folder
+JUDGES = ("transcript.py", "real_files.py", "derive.py", "data.py")  # of an assignment's folder
 JUDGING = [*(ROOT / "grader").rglob("*.py"), *(path for name in JUDGES for path in ASSIGNMENTS.glob(f"*/{name}"))]
 REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
 # How a case is written down, and how sentences become numbers: said once, for both sides. They import nothing of ours.
