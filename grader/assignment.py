@@ -43,7 +43,7 @@ class Submission(Strict):
 class Build(Strict):
     """One way to build the submission, or support code of ours."""
 
-    of: Literal["submission", "reference"] = "submission"
+    of: Literal["submission", "reference", "kernels", "kernel_model"] = "submission"
     flags: list[str] = Field([], description="handed to the compiler")
     source: str | None = Field(None, description="for a build of the reference: its file")
     keeps: list[str] = Field([], description="for a build of the reference: the definitions that are kept of it")

@@ -31,6 +31,7 @@ other commands:
   ledger list|show|override|...   look into a class's ledger, decide, export
   similarity DIR                  which submissions are alike beyond the template
   explain <ID> [ROW]            what a row asks for, what is checked, what often goes wrong
+  kernels HW2 [SUBMISSION]      CUDA kernels where there is no GPU: indices, barriers, races
   fixtures build|verify|state   make or check the fixtures (needs torch)
   package NAME ID --out DIR     what a course site runs: gradescope, prairielearn, autolab
   schema                        the JSON Schema of a result
@@ -55,6 +56,7 @@ COMMANDS = {
     "doctor": "doctor",
     "explain": "explain",
     "fixtures": "fixtures",
+    "kernels": "kernels",
     "ledger": "ledger",
     "package": "package",
     "schema": "schema",

@@ -29,6 +29,7 @@ from grader.statuses import Status
 Follow = Callable[[dict[str, Any]], None]
 
 ROOM_FOR_A_REPORT = 1 << 20  # bytes; on a disk with less, nothing can be said of the submission
+SOURCES = (".c", ".cpp", ".h", ".py")  # of what our own builds are made from
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
 STARTED = ""  # the case id of the line with which a driver says that it runs
 # It also prints this line first: what is in the pipe, the submission cannot take back.
@@ -208,12 +209,14 @@ class Engine:
         keys = ("case_s", "cpu_s", "memory_mb", "processes", "file_mb")
         return {key: float(getattr(limits, key)) for key in keys}
 
-    def build(self, name: str) -> Built:
-        """Builds the submission as ``builds.<name>`` says."""
-        spec = self.assignment.builds[name]
+    def build(self, name: str, support: Mapping[str, Path] | None = None) -> Built:
+        """Builds the submission as ``builds.<name>`` says, with builds of our own where it needs any."""
+        spec, given = self.assignment.builds[name], {k: self.layout.seen(path) for k, path in (support or {}).items()}
         options: dict[str, Any] = {"of": spec.of, "flags": [*spec.flags, *self.extra_flags]}
         options.update(compiler=spec.compiler or self.compiler, files=self.assignment.submission.files)
-        return self._build(self._fresh(f"build-{name}"), options, [self.stage], dict(spec.environment))
+        options.update(support={name: str(path) for name, path in given.items()})
+        readable = [self.stage, *given.values()]
+        return self._build(self._fresh(f"build-{name}"), options, readable, dict(spec.environment))
 
     def support(self, name: str, own: Sequence[str]) -> Path:
         """A build of our own code, made once and kept; ``own`` functions are left to the student."""
@@ -236,7 +239,7 @@ class Engine:
         return keep(built.folder, kept)
 
     def _support_key(self, source: Path, options: dict[str, Any]) -> str:
-        ours = sorted(path for path in self.assignment.folder.rglob("*") if path.suffix in (".c", ".py"))
+        ours = sorted(path for path in self.assignment.folder.rglob("*") if path.suffix in SOURCES)
         tool = shutil.which(self.compiler or sys.executable) or self.compiler
         blob = json.dumps(options, sort_keys=True).encode() + os.path.realpath(tool).encode()
         return sha256(blob + b"".join(path.read_bytes() for path in [source, *ours]))[:24]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TextIO
 
@@ -121,3 +125,17 @@ class Live:
 def for_stream(out: TextIO, dumb: bool, columns: Callable[[], int]) -> Lines | Live:
     """What suits a stream: `Live` for a terminal that can, `Lines` for anything else."""
     return Live(out, columns) if out.isatty() and not dumb else Lines(out)
+
+
+@contextlib.contextmanager
+def following(quiet: bool) -> Iterator[Progress]:
+    """Progress on standard error, cleared away at the end."""
+    if quiet:
+        yield silent
+        return
+    dumb = os.environ.get("TERM", "dumb") == "dumb"
+    shown_by = for_stream(sys.stderr, dumb, lambda: shutil.get_terminal_size().columns)
+    try:
+        yield shown_by
+    finally:
+        shown_by.close()

@@ -18,6 +18,7 @@ from assignments.HW2.probes import load
 from assignments.HW2.probes.build import build_reference, build_submission
 
 Probe = Callable[[Job, dict[str, Any]], dict[str, Any]]
+KERNELS, KERNEL_MODEL = "kernels", "kernel_model"  # CUDA kernels, and what they run in
 MOST_TIMED_OUT = 2  # cases of a check
 
 
@@ -57,13 +58,26 @@ def sparing(probe: Probe) -> Probe:
     return tried
 
 
+def _builder(of: str) -> Callable[[Job], None]:
+    if of in (KERNELS, KERNEL_MODEL):
+        from assignments.HW2.kernels.build import build_kernels, build_model
+
+        return build_kernels if of == KERNELS else build_model
+    return build_reference if of == "reference" else build_submission
+
+
 def main(argv: list[str]) -> int:
     """Does one job; each case's status is a line of the judge's open file."""
     job = load_job(argv)
     apply_limits(job.limits)
     if job.step == "build":
         print(STARTED, flush=True)
-        (build_reference if job.options.get("of") == "reference" else build_submission)(job)
+        _builder(str(job.options.get("of")))(job)
+        return 0
+    if job.probe == KERNELS:
+        from assignments.HW2.kernels.probe import probe_kernels
+
+        probe_cases(job, probe_kernels)
         return 0
     sys.path.append(job.packages)  # what is imported here, the cases' processes have
     probe = _probes()[job.probe]

@@ -6,9 +6,8 @@ import argparse
 import contextlib
 import os
 import shlex
-import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader import fixtures, framework, sandbox, tolerances
@@ -18,7 +17,7 @@ from grader.cli import default_submission, exit_code
 from grader.errors import EXIT_GRADED, NotShownError, UsageError
 from grader.grading import Grading, Options
 from grader.home import ROOT
-from grader.progress import Progress, for_stream, silent
+from grader.progress import Progress, following
 from grader.redact import for_students
 from grader.report import Request, requests
 from grader.report.stdout import shown
@@ -48,20 +47,6 @@ def _fixtures(assignment: Assignment, folder: Path | None) -> fixtures.FixtureSe
     if found.manifest.assignment != assignment.id:
         raise UsageError(f"{found.folder} holds fixtures of {found.manifest.assignment}")
     return found
-
-
-@contextlib.contextmanager
-def _following(quiet: bool) -> Iterator[Progress]:
-    """Progress on standard error, cleared away at the end."""
-    if quiet:
-        yield silent
-        return
-    dumb = os.environ.get("TERM", "dumb") == "dumb"
-    shown_by = for_stream(sys.stderr, dumb, lambda: shutil.get_terminal_size().columns)
-    try:
-        yield shown_by
-    finally:
-        shown_by.close()
 
 
 def _flags(text: str) -> list[str]:
@@ -99,7 +84,7 @@ def run(assignment: Assignment, arguments: argparse.Namespace, rows: list[str]) 
     asked = requests(arguments.report, arguments.json)
     if arguments.watch:
         return _watched(assignment, arguments, rows, asked)
-    with _following(arguments.quiet) as progress:
+    with following(arguments.quiet) as progress:
         result, told = _graded(assignment, arguments, rows, asked, progress)
     _report(result, told, asked, arguments.verbose)
     return exit_code(result.score, arguments.min_score)
@@ -115,7 +100,7 @@ def _watched(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
         raise UsageError("--watch writes whole results: it does not go with --partial")
 
     def grade(names: list[str]) -> Result:
-        with _following(arguments.quiet) as progress:
+        with following(arguments.quiet) as progress:
             return _graded(assignment, arguments, names, asked, progress)[0]
 
     def show(new: Result, whole: Result) -> None:

@@ -7,17 +7,17 @@ handed back with file and line.
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from typing import IO
 
 from assignments.A2.native import sanitizers
 from assignments.A2.native.names import LIBRARY, OPERATORS, SIGNATURES
+from assignments.common import compiler
+from assignments.common.compiler import read_source
 from assignments.common.probe_io import Job, write_json
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -29,10 +29,6 @@ SOURCE = "train_gpt2.c"
 
 OPERATORS_GRADED = tuple(SIGNATURES)
 MODEL_FUNCTIONS = ("gpt2_zero_grad", "gpt2_backward", "gpt2_update")
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-MOST_ERRORS = "-fmax-errors=50"  # more tell nothing
-MOST_MESSAGES = 64 << 10  # bytes kept of what the compiler says
-MOST_LINE = 1000  # bytes of one line of it
 FUNCTIONS = OPERATORS_GRADED + MODEL_FUNCTIONS
 
 # The parameters by name, as llm.c has them: the same names in another order is another signature.
@@ -123,27 +119,10 @@ def _names(parameters: str) -> list[str]:
     return [re.split(r"[\s*]+", part.strip())[-1].rstrip("[]") for part in parameters.split(",")]
 
 
-def _kept(stream: IO[bytes]) -> str:
-    """The compiler's messages: the first of them, each line cut, and of what comes later the errors alone."""
-    kept, room, later, begins = [], MOST_MESSAGES, MOST_MESSAGES // 4, True
-    while piece := stream.readline(MOST_LINE):
-        line, begins = (piece if begins else b""), piece.endswith(b"\n")
-        if room > 0:
-            room -= len(line)
-        elif b"error: " in line and later > 0:
-            later -= len(line)
-        else:
-            continue
-        kept.append(line + b"...\n" if len(line) == MOST_LINE and not line.endswith(b"\n") else line)
-    return b"".join(kept).decode("utf-8", "replace")
-
-
 def _compile(build: Build, arguments: list[str], output: str) -> bool:
-    command = [build.compiler, *build.flags, "-fdiagnostics-color=never", MOST_ERRORS, *arguments, "-o", output, "-lm"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        build.messages = _kept(process.stderr)
-    return process.returncode == 0 and os.path.exists(output)
+    command = [build.compiler, *build.flags, *compiler.FLAGS, *arguments, "-o", output, "-lm"]
+    succeeded, build.messages = compiler.run(command)
+    return succeeded and os.path.exists(output)
 
 
 def is_defined(function: str, source: str) -> bool:
@@ -234,17 +213,6 @@ def _note_main(source: str, build: Build) -> None:
     main = re.search(r"\bint\s+main\s*\(", text)
     if main and not re.search(r"#\s*ifndef\s+TESTING|#\s*if\s+!\s*defined[\s(]+TESTING", text[: main.start()]):
         build.notes.append("`main` is not guarded by `#ifndef TESTING`: test_gpt2.c will not compile with it")
-
-
-def read_source(path: str) -> str:
-    """The submission's text: UTF-8, UTF-16 with its mark (some editors call it Unicode), or else Latin-1; no NUL."""
-    with open(path, "rb") as file:
-        blob = file.read()
-    try:
-        text = blob.decode("utf-16" if blob.startswith(UTF_16) else "utf-8-sig")
-    except UnicodeDecodeError:
-        text = blob.decode("latin-1")
-    return text.replace("\0", " ")
 
 
 def build_submission(job: Job) -> None:

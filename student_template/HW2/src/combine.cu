@@ -13,6 +13,7 @@
 #define MAX_DIMS 10
 #define TILE 32
 #define BLOCK 256
+#define MOST_BATCHES 65535  // blocks that a grid can have in z
 
 #define ADD_FUNC 1
 #define MUL_FUNC 2
@@ -148,37 +149,40 @@ __global__ void reduceKernel(float* out, int* out_shape, int* out_strides, int o
     out[to] = value;
 }
 
-// [B, M, N] times [B, N, P]. A block computes one TILE x TILE part of a product. It walks along N, and at
-// each step its threads load one tile of each factor into shared memory, where all of them use it.
+// [B, M, N] times [B, N, P]. A block computes one TILE x TILE part of a product, of one batch after the other where
+// there are more than a grid has blocks for. It walks along N, and at each step its threads load one tile of each
+// factor into shared memory, where all of them use it.
 __global__ void MatrixMultiplyKernel(float* out, const int* out_shape, const int* out_strides,
-                                     float* a_storage, const int* a_shape, const int* a_strides,
-                                     float* b_storage, const int* b_shape, const int* b_strides) {
+                                     const float* a_storage, const int* a_shape, const int* a_strides,
+                                     const float* b_storage, const int* b_shape, const int* b_strides) {
     __shared__ float a_tile[TILE][TILE];
-    __shared__ float b_tile[TILE][TILE + 1];
+    __shared__ float b_tile[TILE][TILE];
 
-    int batch = blockIdx.z;
-    int row = blockIdx.y * TILE + threadIdx.y;
-    int column = blockIdx.x * TILE + threadIdx.x;
-    int rows = out_shape[1], columns = out_shape[2], inner = a_shape[2];
-    const float* a = a_storage + batch * a_strides[0];
-    const float* b = b_storage + batch * b_strides[0];
+    int batches = out_shape[0], rows = out_shape[1], columns = out_shape[2], inner = a_shape[2];
+    int tiles = (columns + TILE - 1) / TILE;  // side by side
+    int row = blockIdx.x / tiles * TILE + threadIdx.y;
+    int column = blockIdx.x % tiles * TILE + threadIdx.x;
 
-    float sum = 0.0f;
-    for (int start = 0; start < inner; start += TILE) {
-        int a_column = start + threadIdx.x;
-        int b_row = start + threadIdx.y;
-        bool a_inside = row < rows && a_column < inner;
-        bool b_inside = b_row < inner && column < columns;
-        a_tile[threadIdx.y][threadIdx.x] = a_inside ? a[row * a_strides[1] + a_column * a_strides[2]] : 0.0f;
-        b_tile[threadIdx.y][threadIdx.x] = b_inside ? b[b_row * b_strides[1] + column * b_strides[2]] : 0.0f;
-        __syncthreads();  // the tiles are complete
-        for (int k = 0; k < TILE; k++) {
-            sum += a_tile[threadIdx.y][k] * b_tile[k][threadIdx.x];
+    for (int batch = blockIdx.z; batch < batches; batch += gridDim.z) {
+        const float* a = a_storage + batch * a_strides[0];
+        const float* b = b_storage + batch * b_strides[0];
+        float sum = 0.0f;
+        for (int start = 0; start < inner; start += TILE) {
+            int a_column = start + threadIdx.x;
+            int b_row = start + threadIdx.y;
+            bool a_inside = row < rows && a_column < inner;
+            bool b_inside = b_row < inner && column < columns;
+            a_tile[threadIdx.y][threadIdx.x] = a_inside ? a[row * a_strides[1] + a_column * a_strides[2]] : 0.0f;
+            b_tile[threadIdx.y][threadIdx.x] = b_inside ? b[b_row * b_strides[1] + column * b_strides[2]] : 0.0f;
+            __syncthreads();  // the tiles are complete
+            for (int k = 0; k < TILE; k++) {
+                sum += a_tile[threadIdx.y][k] * b_tile[k][threadIdx.x];
+            }
+            __syncthreads();  // nobody needs them any longer
         }
-        __syncthreads();  // nobody needs them any longer
-    }
-    if (row < rows && column < columns) {
-        out[batch * out_strides[0] + row * out_strides[1] + column * out_strides[2]] = sum;
+        if (row < rows && column < columns) {
+            out[batch * out_strides[0] + row * out_strides[1] + column * out_strides[2]] = sum;
+        }
     }
 }
 
@@ -191,49 +195,42 @@ static void check(cudaError_t error, const char* what) {
     }
 }
 
-static float* floats_to_device(const float* host, int count) {
-    float* device;
-    check(cudaMalloc((void**)&device, count * sizeof(float)), "cudaMalloc");
-    check(cudaMemcpy(device, host, count * sizeof(float), cudaMemcpyHostToDevice), "copy to device");
+template <class T>
+static T* allocate(size_t count) {
+    T* device;
+    check(cudaMalloc((void**)&device, count * sizeof(T)), "cudaMalloc");
     return device;
 }
 
-static int* ints_to_device(const int* host, int count) {
-    int* device;
-    check(cudaMalloc((void**)&device, count * sizeof(int)), "cudaMalloc");
-    check(cudaMemcpy(device, host, count * sizeof(int), cudaMemcpyHostToDevice), "copy to device");
+template <class T>
+static T* to_device(const T* host, size_t count) {
+    T* device = allocate<T>(count);
+    check(cudaMemcpy(device, host, count * sizeof(T), cudaMemcpyHostToDevice), "copy to device");
     return device;
 }
 
-// Wait for the kernel, and copy its result to the host.
-static void fetch(float* host, float* device, int count, const char* kernel) {
-    check(cudaGetLastError(), kernel);
-    check(cudaDeviceSynchronize(), kernel);
-    check(cudaMemcpy(host, device, count * sizeof(float), cudaMemcpyDeviceToHost), "copy to host");
-    check(cudaFree(device), "cudaFree");
-}
-
-// A tensor on the device.
+// A tensor on the device: the storage, which the caller fills or has filled, its shape and its strides.
 struct Laid {
     float* storage;
     int* shape;
     int* strides;
 
-    Laid(const float* host, const int* host_shape, const int* host_strides, int size, int dims)
-        : storage(floats_to_device(host, size)),
-          shape(ints_to_device(host_shape, dims)),
-          strides(ints_to_device(host_strides, dims)) {}
+    Laid(float* device_storage, const int* host_shape, const int* host_strides, int dims)
+        : storage(device_storage), shape(to_device(host_shape, dims)), strides(to_device(host_strides, dims)) {}
 
-    void free_input() {
+    void release() {
         check(cudaFree(storage), "cudaFree");
-        free_layout();
-    }
-
-    void free_layout() {
         check(cudaFree(shape), "cudaFree");
         check(cudaFree(strides), "cudaFree");
     }
 };
+
+// Wait for the kernel, and copy its result to the host.
+static void fetch(float* host, const Laid& out, size_t count, const char* kernel) {
+    check(cudaGetLastError(), kernel);
+    check(cudaDeviceSynchronize(), kernel);
+    check(cudaMemcpy(host, out.storage, count * sizeof(float), cudaMemcpyDeviceToHost), "copy to host");
+}
 
 static int blocks(int size, int per_block) { return (size + per_block - 1) / per_block; }
 
@@ -246,13 +243,13 @@ void tensorMap(float* out, int* out_shape, int* out_strides, int out_size, float
     if (out_size == 0) {
         return;
     }
-    Laid o(out, out_shape, out_strides, out_size, shape_size);
-    Laid a(in_storage, in_shape, in_strides, in_size, shape_size);
+    Laid o(allocate<float>(out_size), out_shape, out_strides, shape_size);
+    Laid a(to_device(in_storage, in_size), in_shape, in_strides, shape_size);
     mapKernel<<<blocks(out_size, BLOCK), BLOCK>>>(o.storage, o.shape, o.strides, out_size, a.storage, a.shape,
                                                   a.strides, shape_size, fn_id);
-    fetch(out, o.storage, out_size, "tensorMap");
-    o.free_layout();
-    a.free_input();
+    fetch(out, o, out_size, "tensorMap");
+    o.release();
+    a.release();
 }
 
 void tensorZip(float* out, int* out_shape, int* out_strides, int out_size, int out_shape_size,
@@ -261,16 +258,16 @@ void tensorZip(float* out, int* out_shape, int* out_strides, int out_size, int o
     if (out_size == 0) {
         return;
     }
-    Laid o(out, out_shape, out_strides, out_size, out_shape_size);
-    Laid a(a_storage, a_shape, a_strides, a_size, a_shape_size);
-    Laid b(b_storage, b_shape, b_strides, b_size, b_shape_size);
+    Laid o(allocate<float>(out_size), out_shape, out_strides, out_shape_size);
+    Laid a(to_device(a_storage, a_size), a_shape, a_strides, a_shape_size);
+    Laid b(to_device(b_storage, b_size), b_shape, b_strides, b_shape_size);
     zipKernel<<<blocks(out_size, BLOCK), BLOCK>>>(o.storage, o.shape, o.strides, out_size, out_shape_size,
                                                   a.storage, a.shape, a.strides, a_shape_size, b.storage,
                                                   b.shape, b.strides, b_shape_size, fn_id);
-    fetch(out, o.storage, out_size, "tensorZip");
-    o.free_layout();
-    a.free_input();
-    b.free_input();
+    fetch(out, o, out_size, "tensorZip");
+    o.release();
+    a.release();
+    b.release();
 }
 
 void tensorReduce(float* out, int* out_shape, int* out_strides, int out_size, float* a_storage, int* a_shape,
@@ -278,33 +275,35 @@ void tensorReduce(float* out, int* out_shape, int* out_strides, int out_size, fl
     if (out_size == 0) {
         return;
     }
-    Laid o(out, out_shape, out_strides, out_size, shape_size);
-    Laid a(a_storage, a_shape, a_strides, out_size * a_shape[reduce_dim], shape_size);
+    size_t a_size = (size_t)out_size * a_shape[reduce_dim];
+    Laid o(allocate<float>(out_size), out_shape, out_strides, shape_size);
+    Laid a(to_device(a_storage, a_size), a_shape, a_strides, shape_size);
     reduceKernel<<<blocks(out_size, BLOCK), BLOCK>>>(o.storage, o.shape, o.strides, out_size, a.storage,
                                                      a.shape, a.strides, reduce_dim, reduce_value, shape_size,
                                                      fn_id);
-    fetch(out, o.storage, out_size, "tensorReduce");
-    o.free_layout();
-    a.free_input();
+    fetch(out, o, out_size, "tensorReduce");
+    o.release();
+    a.release();
 }
 
 void MatrixMultiply(float* out, int* out_shape, int* out_strides, float* a_storage, int* a_shape,
                     int* a_strides, float* b_storage, int* b_shape, int* b_strides, int batch, int m, int p) {
-    if (batch * m * p == 0) {
+    int n = a_shape[2];
+    size_t out_size = (size_t)batch * m * p;
+    if (out_size == 0) {
         return;
     }
-    int n = a_shape[2];
-    Laid o(out, out_shape, out_strides, batch * m * p, 3);
-    Laid a(a_storage, a_shape, a_strides, batch * m * n, 3);
-    Laid b(b_storage, b_shape, b_strides, batch * n * p, 3);
+    Laid o(allocate<float>(out_size), out_shape, out_strides, 3);
+    Laid a(to_device(a_storage, (size_t)batch * m * n), a_shape, a_strides, 3);
+    Laid b(to_device(b_storage, (size_t)batch * n * p), b_shape, b_strides, 3);
     dim3 block(TILE, TILE);
-    dim3 grid(blocks(p, TILE), blocks(m, TILE), batch);
+    dim3 grid(blocks(m, TILE) * blocks(p, TILE), 1, batch < MOST_BATCHES ? batch : MOST_BATCHES);
     MatrixMultiplyKernel<<<grid, block>>>(o.storage, o.shape, o.strides, a.storage, a.shape, a.strides,
                                           b.storage, b.shape, b.strides);
-    fetch(out, o.storage, batch * m * p, "MatrixMultiply");
-    o.free_layout();
-    a.free_input();
-    b.free_input();
+    fetch(out, o, out_size, "MatrixMultiply");
+    o.release();
+    a.release();
+    b.release();
 }
 
 }  // extern "C"

@@ -15,9 +15,9 @@ from assignments.A2.native.build import (
     failing_parts,
     made_replaceable,
     parts_by_line,
-    read_source,
     reordered,
 )
+from assignments.common.compiler import read_source
 from grader.home import ROOT
 
 REFERENCE = (ROOT / "reference" / "A2" / "train_gpt2.c").read_text("utf-8")

@@ -1,0 +1,1 @@
+"""CUDA kernels without a GPU: what rewrites, builds and calls a student's ``combine.cu`` inside the sandbox."""

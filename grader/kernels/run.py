@@ -1,0 +1,167 @@
+"""Judging a submission's kernels in the execution model: build, calls, verdicts. No GPU, and no CUDA, is needed."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader import __version__, tensorfile, tolerances
+from grader.assignment import Assignment
+from grader.engine import Built, CaseInput, Engine, processors
+from grader.errors import InfrastructureError
+from grader.home import ROOT
+from grader.kernels import cases as kernel_cases
+from grader.kernels.cases import KernelCase
+from grader.kernels.judge import blocked, in_words, judge, lacking
+from grader.kernels.result import KernelResult, KernelsResult
+from grader.kernels.settings import BUILD, MODEL, Kernel, Settings, as_assignment, load
+from grader.layout import compile_drivers
+from grader.progress import News, Progress, silent
+from grader.result import BuildInfo, SubmissionInfo
+from grader.sandbox import Sandbox
+from grader.sanitize.sentences import Source
+from grader.stage import stage_files, version_of
+from grader.submission import Taken
+from grader.workplace import work_folder
+
+COMPILERS = ("g++", "clang++", "c++")
+MODEL_NAME = "the execution model on the host"
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may choose.
+
+    Attributes:
+        compiler: the C++ compiler; none: the first of g++, clang++, c++ that is there.
+        only: ids of the kernels to try; none: all.
+    """
+
+    compiler: str | None = None
+    only: Sequence[str] = ()
+
+
+def find_compiler(asked: str | None) -> str:
+    """The C++ compiler to build with.
+
+    Raises:
+        InfrastructureError: there is none.
+    """
+    for name in (asked,) if asked else COMPILERS:
+        if name and shutil.which(name):
+            return name
+    raise InfrastructureError(
+        f"no C++ compiler ({asked or ', '.join(COMPILERS)}) was found; install one: `apt install g++` (Debian, Ubuntu),"
+        " `dnf install gcc-c++` (Fedora)"
+    )
+
+
+def run(
+    assignment: Assignment, taken: Taken, sandbox: Sandbox, options: Options | None = None, progress: Progress = silent
+) -> KernelsResult:
+    """Judges the kernels of what was taken by `settings.Settings.submission`.
+
+    Raises:
+        UsageError: the assignment has no kernels.
+        InfrastructureError: the machine cannot judge them.
+    """
+    options, settings, started = options or Options(), load(assignment), time.monotonic()
+    wanted = [kernel for kernel in settings.kernels if not options.only or kernel.id in options.only]
+    compiler = find_compiler(options.compiler)
+    problems = list(taken.problems)
+    results = [blocked(kernel, problems[0]) for kernel in wanted] if problems else []
+    if not problems:
+        with work_folder() as work, ThreadPoolExecutor(processors()) as pool:
+            trial = Trial(as_assignment(assignment, settings), taken, sandbox, compiler, work, pool, progress)
+            results = trial.all(settings, wanted)
+            problems = trial.problems
+    return KernelsResult(
+        grader=__version__,
+        assignment=assignment.id,
+        where=MODEL_NAME,
+        sandbox=sandbox.name,
+        submission=SubmissionInfo(
+            origin=taken.origin, hashes=taken.hashes, ignored=taken.ignored, refused=taken.refused
+        ),
+        build=BuildInfo(compiler=compiler, version=version_of(compiler), flags=settings.builds[BUILD].flags),
+        problems=problems,
+        kernels=results,
+        timing={"total": round(time.monotonic() - started, 3)},
+    )
+
+
+class Trial:
+    """The kernels of one submission under way."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        taken: Taken,
+        sandbox: Sandbox,
+        compiler: str,
+        work: Path,
+        pool: ThreadPoolExecutor,
+        progress: Progress,
+    ) -> None:
+        self.assignment = assignment
+        self.taken = taken
+        self.work = work
+        self.pool = pool
+        self.progress = progress
+        self.problems: list[str] = []
+        stage = work / "stage"
+        stage.mkdir()
+        stage_files(assignment, taken, stage)
+        compile_drivers(assignment)
+        self.engine = Engine(assignment, sandbox, stage, work, compiler, hidden=(ROOT,))
+
+    @property
+    def source(self) -> Source:
+        """The student's file."""
+        name = self.assignment.submission.files[0]
+        return Source(name, self.taken.files[name].decode("utf-8", "replace"))
+
+    def all(self, settings: Settings, wanted: Sequence[Kernel]) -> list[KernelResult]:
+        """Builds, and tries every kernel."""
+        self.progress(News("begun", "build"))
+        built = self.engine.build(BUILD, {MODEL: self.engine.support(MODEL, [])})
+        if not built.report.ok:
+            return self._not_built(built, wanted)
+        self.progress(News("checks", count=len(wanted)))
+        waiting = [self.pool.submit(self._one, kernel, built) for kernel in wanted]
+        return [future.result() for future in waiting]
+
+    def _not_built(self, built: Built, wanted: Sequence[Kernel]) -> list[KernelResult]:
+        messages = built.report.messages.strip() or "the compiler gave no reason"
+        first = next((line for line in messages.splitlines() if "error" in line), messages.splitlines()[0])
+        self.problems += [f"it does not compile: {first}", *([] if messages == first else [messages])]
+        return [blocked(kernel, "it does not compile") for kernel in wanted]
+
+    def _one(self, kernel: Kernel, built: Built) -> KernelResult:
+        why = built.report.unavailable.get(kernel.function)
+        self.progress(News("begun", kernel.id))
+        result = lacking(kernel, why) if why else self._tried(kernel, built)
+        self.progress(News("ended", kernel.id, in_words(result.verdict)))
+        return result
+
+    def _tried(self, kernel: Kernel, built: Built) -> KernelResult:
+        cases = kernel_cases.build(kernel.id)
+        inputs = [self._input(kernel, case) for case in cases]
+        probed = self.engine.probe(kernel.id, self.assignment.checks[kernel.id], built, inputs, {})
+        return judge(kernel, cases, probed, self.source, tolerances.load())
+
+    def _input(self, kernel: Kernel, case: KernelCase) -> CaseInput:
+        """A case's arguments as a file: ``<call>.<function>.<position>.<kind>.<name>`` each."""
+        path = self.work / "inputs" / f"{case.id.replace('/', '-')}.safetensors"
+        path.parent.mkdir(exist_ok=True)
+        tensors = {
+            f"{number:03d}.{call.function}.{position:02d}.{'array' if value.ndim else 'scalar'}.{name}": value
+            for number, call in enumerate(case.calls)
+            for position, (name, value) in enumerate(call.arguments)
+        }
+        tensorfile.write(path, tensors)
+        return CaseInput(case.id, {}, path)
