@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+from _pytest.mark import ParameterSet
+
 ROOT = Path(__file__).resolve().parent.parent
 LAUNCHER = ROOT / "grade"
 LONGEST_S = 300.0  # a grader that hangs fails its test, and not the whole run
@@ -102,3 +105,8 @@ def grade_fully(*args: str | Path, cwd: Path | None = None) -> Graded:
         done = run_command("A2", *args, "--quiet", "--json", path, cwd=cwd)
         result = json.loads(path.read_bytes()) if path.exists() else {}
     return Graded(done.exit, done.stdout, done.stderr, result)
+
+
+def slow(*values: str) -> list[ParameterSet]:
+    """Parameters of a test that are like the quick ones, and left to the slow run."""
+    return [pytest.param(value, marks=pytest.mark.slow) for value in values]

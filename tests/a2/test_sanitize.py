@@ -77,6 +77,8 @@ class Faulty(Entry):
 
 
 FAULTY = load(Path(__file__).with_name("sanitized.yaml"), Faulty)
+QUICK = "memory-that-ends-the-run"
+MARKED = [pytest.param(one, id=one.name, marks=[] if one.name == QUICK else [pytest.mark.slow]) for one in FAULTY]
 VARIANTS = load(HERE / "variants.yaml", Variant)
 
 
@@ -97,7 +99,7 @@ def needs_clang(faulty: Faulty) -> None:
         pytest.skip("races need clang and LLVM's OpenMP")
 
 
-@pytest.mark.parametrize("faulty", FAULTY, ids=lambda faulty: faulty.name)
+@pytest.mark.parametrize("faulty", MARKED)
 def test_a_mistake_is_named_with_its_line(faulty: Faulty, tmp_path: Path) -> None:
     needs_clang(faulty)
     source = faulty.source()
@@ -135,6 +137,7 @@ def test_right_solutions_are_clean_however_they_are_written(variant: Variant, tm
     assert result.result["score"] == 100, result.said()
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_not_shared_out_is_named(tmp_path: Path) -> None:
     """The second look sees that the tensors differ with threads, and ThreadSanitizer says where."""
     if not watches_threads():

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.a2.patches import HERE, REFERENCE, SOURCE, Mistake, Patch, load, region, write
-from tests.support import ROOT, Graded, grade, grade_fully, run_command
+from tests.support import ROOT, Graded, grade, grade_fully, run_command, slow
 
 TEMPLATE = ROOT / "student_template" / "A2"
 RIGHT = REFERENCE.read_text(encoding="utf-8")
@@ -154,6 +154,7 @@ def test_megabytes_of_compiler_errors_are_cut(tmp_path: Path) -> None:
     assert sum(len(problem) for problem in result.result["problems"]) < 1 << 17
 
 
+@pytest.mark.slow
 def test_megabytes_of_compiler_warnings_do_no_harm(tmp_path: Path) -> None:
     result = graded(tmp_path, RIGHT + SENTENCE + WARNED.format(calls="tg_w();\n" * 200))
     assert result.result["score"] == 100, result.said()
@@ -238,18 +239,18 @@ def assert_costs(result: Graded, function: str, verdict: str, *words: str) -> No
     assert all(word in row["detail"] for word in words), row["detail"]
 
 
-@pytest.mark.parametrize("function", ["layernorm_backward", pytest.param("gpt2_backward", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("function", ["layernorm_backward", *slow("gpt2_backward")])
 def test_an_endless_loop_costs_its_row(function: str, tmp_path: Path) -> None:
     assert_costs(graded(tmp_path, entered(function, FOREVER)), function, "timed_out")
 
 
-@pytest.mark.parametrize("function", ["matmul_backward", "gpt2_backward", "gpt2_zero_grad", "gpt2_update"])
+@pytest.mark.parametrize("function", ["gpt2_backward", *slow("matmul_backward", "gpt2_zero_grad", "gpt2_update")])
 def test_a_crash_costs_its_row(function: str, tmp_path: Path) -> None:
     result = graded(tmp_path, entered(function, NULL_WRITE))
     assert_costs(result, function, "crashed", "NULL pointer")
 
 
-@pytest.mark.parametrize("function", ["encoder_backward", "gpt2_backward", "gpt2_zero_grad"])
+@pytest.mark.parametrize("function", ["encoder_backward", *slow("gpt2_backward", "gpt2_zero_grad")])
 def test_an_exit_in_a_function_is_no_success(function: str, tmp_path: Path) -> None:
     assert_costs(graded(tmp_path, left(function, "exit(0);")), function, "crashed", "exit code 0")
 
@@ -351,7 +352,7 @@ def test_all_zeros_fail(tmp_path: Path) -> None:
 # -- what it prints -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("stream", ["stderr", *slow("stdout")])
 def test_megabytes_of_output_do_no_harm(stream: str, tmp_path: Path) -> None:
     line = "gradient " * 5
     loop = f'for (int i = 0; i < 1000000; i++) {{ fputs("{line}\\n", {stream}); }}'
@@ -650,6 +651,7 @@ def test_code_that_fast_math_breaks_has_its_points_and_an_advice(tmp_path: Path)
     assert "no points" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_race_costs_no_points_and_may_be_told(tmp_path: Path) -> None:
     race = next(m for m in load(HERE / "mistakes.yaml", Mistake) if m.name == "matmul-race")
     result = grade_fully(write(tmp_path / "race", race.source()))

@@ -9,7 +9,7 @@ import pytest
 
 from tests.hw2.patches import FILES, Right
 from tests.hw2.support import grade_hw2
-from tests.support import ROOT, Graded
+from tests.support import ROOT, Graded, slow
 
 P1 = {"topological_sort", "backpropagate"}
 REST = {
@@ -78,7 +78,7 @@ def test_a_notebook_is_told_as_one(tmp_path: Path) -> None:
     assert_blocked(grade_hw2(submission), REST, "is a notebook")
 
 
-@pytest.mark.parametrize("package", ["pandas", "torch"])
+@pytest.mark.parametrize("package", ["torch", *slow("pandas")])
 def test_a_package_that_is_not_there_is_named(package: str, tmp_path: Path) -> None:
     submission = changed(tmp_path, FILES[1], lambda text: text.replace("import random", f"import {package}", 1))
     assert_blocked(grade_hw2(submission), REST, f"No module named '{package}'")
@@ -140,12 +140,14 @@ def test_what_judges_is_out_of_reach(tmp_path: Path) -> None:
     assert not graded.lost, graded.said()
 
 
+@pytest.mark.slow
 def test_a_training_loop_that_never_learns_costs_the_accuracy_too(tmp_path: Path) -> None:
     submission = changed(tmp_path, FILES[1], lambda text: text.replace("                optim.step()\n", "", 1))
     graded = grade_hw2(submission, training=True)
     assert graded.lost == {"training_loop", "accuracy"}, graded.said()
 
 
+@pytest.mark.slow
 def test_a_printed_accuracy_that_differs_is_told(tmp_path: Path) -> None:
     text_of_it = "validation_accuracy.append(get_accuracy(validation_predictions))"
     submission = changed(tmp_path, FILES[1], lambda text: text.replace(text_of_it, "validation_accuracy.append(0.99)"))
