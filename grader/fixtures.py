@@ -213,6 +213,21 @@ def set_folder(assignment: str, name: str) -> Path:
     return ROOT / "fixtures" / assignment / name
 
 
+def asked_for(assignment: str, folder: Path | None) -> FixtureSet:
+    """The set in a folder, or the public one.
+
+    Raises:
+        UsageError: there is none, or it is another assignment's.
+        InfrastructureError: it is damaged.
+    """
+    if folder is not None and folder.is_dir() and not (folder / MANIFEST).exists():
+        raise UsageError(f"there is no fixture set at {folder}: no {MANIFEST}")
+    found = load(folder or set_folder(assignment, PUBLIC))
+    if found.manifest.assignment != assignment:
+        raise UsageError(f"{found.folder} holds fixtures of {found.manifest.assignment}")
+    return found
+
+
 def load(folder: Path) -> FixtureSet:
     """Reads a set's manifest.
 

@@ -39,14 +39,6 @@ def _submission_path(assignment: Assignment, arguments: argparse.Namespace) -> P
     return Path(arguments.submission) if arguments.submission else default_submission(assignment)
 
 
-def _fixtures(assignment: Assignment, folder: Path | None) -> fixtures.FixtureSet:
-    """The set that was asked for, or the public one."""
-    if folder is not None and folder.is_dir() and not (folder / fixtures.MANIFEST).exists():
-        raise UsageError(f"there is no fixture set at {folder}: no {fixtures.MANIFEST}")
-    found = fixtures.load(folder or fixtures.set_folder(assignment.id, "public"))
-    if found.manifest.assignment != assignment.id:
-        raise UsageError(f"{found.folder} holds fixtures of {found.manifest.assignment}")
-    return found
 
 
 def _flags(text: str) -> list[str]:
@@ -127,7 +119,7 @@ def _graded(
     grading = Grading(
         assignment,
         taken,
-        _fixtures(assignment, arguments.fixtures),
+        fixtures.asked_for(assignment.id, arguments.fixtures),
         sandbox.choose(arguments.sandbox, arguments.require_sandbox),
         tolerances.load(),
         _options(assignment, arguments, rows, progress),

@@ -13,8 +13,9 @@ from grader.assignment import Assignment
 from grader.cli import Parser
 from grader.engine import processors
 from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, UsageError
+from grader.fixtures import FixtureSet
 from grader.home import cache_folder
-from grader.mutation import document, report
+from grader.mutation import document, report, strength
 from grader.mutation.changes import Mutant
 from grader.mutation.outcome import Journal
 from grader.mutation.regions import all_mutants
@@ -31,6 +32,9 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--sample", type=int, metavar="N", help="N of the mutants, from each function alike")
     top.add_argument("--seed", type=int, default=0, metavar="S", help="of the sample (0)")
     top.add_argument("--own-row", action="store_true", help="grade each mutant's own row alone: quicker, tells less")
+    top.add_argument(
+        "--fixtures", type=Path, metavar="DIR", help="a private set: grade against it too, and compare what both see"
+    )
     top.add_argument("--jobs", type=int, default=processors(), metavar="N", help="gradings at a time (processors)")
     top.add_argument("--out", type=Path, metavar="DIR", help="keeps the journal (default: in the cache)")
     top.add_argument("--fresh", action="store_true", help="forget the journal, and grade all anew")
@@ -43,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Grades the mutants; returns 1 if one survived that is not equivalent."""
+    """Grades the mutants; returns 1 if one survived that is not equivalent, or if two sets see different ones."""
     options = parser().parse_args(arguments)
     for name in ("json", "markdown"):
         if (path := getattr(options, name)) is not None:
@@ -54,7 +58,14 @@ def run(arguments: Sequence[str]) -> int:
         with shown():
             print("\n".join(f"{mutant.id} (line {mutant.line})\n{mutant.diff()}" for mutant in mutants))
         return EXIT_GRADED
-    summary = _summary(assignment, options, mutants)
+    if options.fresh:
+        (_folder(assignment, options) / "journal.jsonl").unlink(missing_ok=True)
+    public = fixtures.asked_for(assignment.id, None)
+    if options.fixtures is not None:
+        private = fixtures.asked_for(assignment.id, options.fixtures)
+        both = (_summary(assignment, options, mutants, one) for one in (public, private))
+        return _compared(strength.Strength(*both), options)
+    summary = _summary(assignment, options, mutants, public)
     if options.json is not None:
         target.put(report.as_json(summary), options.json)
     if options.markdown is not None:
@@ -65,14 +76,32 @@ def run(arguments: Sequence[str]) -> int:
     return EXIT_BELOW_MINIMUM if summary.survivors else EXIT_GRADED
 
 
+def _compared(found: strength.Strength, options: argparse.Namespace) -> int:
+    """Reports on two sets."""
+    if options.json is not None:
+        target.put(strength.as_json(found), options.json)
+    if options.markdown is not None:
+        strength.write(found, Path(options.markdown))
+    if options.json != target.STDOUT:
+        with shown():
+            strength.show(found)
+    return EXIT_GRADED if found.equal else EXIT_BELOW_MINIMUM
+
+
 def command(options: argparse.Namespace) -> str:
     """The command as the document tells it."""
     words = ["./grade", "mutate", options.assignment]
     words += ["--only", options.only] if options.only else []
     words += ["--sample", str(options.sample), "--seed", str(options.seed)] if options.sample else []
     words += ["--own-row"] if options.own_row else []
+    words += ["--fixtures", "DIR"] if options.fixtures else []
     words += ["--markdown", options.markdown] if options.markdown else []
     return " ".join(words)
+
+
+def _folder(assignment: Assignment, options: argparse.Namespace) -> Path:
+    """Where the journal lies."""
+    return Path(options.out) if options.out else cache_folder() / "mutation" / assignment.id
 
 
 def _mutants(assignment: Assignment, options: argparse.Namespace) -> list[Mutant]:
@@ -83,13 +112,11 @@ def _mutants(assignment: Assignment, options: argparse.Namespace) -> list[Mutant
     return mutants if options.sample is None else sampled(mutants, options.sample, options.seed)
 
 
-def _summary(assignment: Assignment, options: argparse.Namespace, mutants: list[Mutant]) -> report.Summary:
-    folder = options.out or cache_folder() / "mutation" / assignment.id
-    if options.fresh:
-        (folder / "journal.jsonl").unlink(missing_ok=True)
-    public = fixtures.load(fixtures.set_folder(assignment.id, "public"))
-    setting = Setting(public, sandbox.choose(options.sandbox), options.own_row)
-    study = Study(assignment, setting, Journal(folder))
+def _summary(
+    assignment: Assignment, options: argparse.Namespace, mutants: list[Mutant], against: FixtureSet
+) -> report.Summary:
+    setting = Setting(against, sandbox.choose(options.sandbox), options.own_row)
+    study = Study(assignment, setting, Journal(_folder(assignment, options)))
     known = study.known(mutants)
     with report.progress(len(mutants), known, options.quiet) as tell:
         try:
@@ -98,5 +125,5 @@ def _summary(assignment: Assignment, options: argparse.Namespace, mutants: list[
             done = len(study.known(mutants))
             print(f"grade: {done} of {len(mutants)} are done; the same command goes on", file=sys.stderr)
             raise
-    basis = f"fixtures {public.digest[:12]}, grader {study.context[:12]}"
+    basis = f"fixtures {against.digest[:12]}, grader {study.context[:12]}"
     return report.Summary(assignment, outcomes, command(options), basis)

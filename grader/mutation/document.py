@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from grader.errors import NotShownError
@@ -13,13 +13,22 @@ from grader.report import target
 
 
 def write(summary: Summary, path: Path) -> None:
-    """Writes the assignment's part into a document, in place of an older one or at its end.
+    """Writes the assignment's part into a document.
 
     Raises:
         NotShownError: the file cannot be read or written.
     """
-    begin, end = (f"<!-- {summary.assignment.id}: {word} -->" for word in ("begin", "end"))
-    part = "\n".join([begin, *lines(summary), end])
+    put_part(summary.assignment.id, lines(summary), path)
+
+
+def put_part(name: str, content: Iterable[str], path: Path) -> None:
+    """Writes a part into a document, in place of an older one of that name or at its end.
+
+    Raises:
+        NotShownError: the file cannot be read or written.
+    """
+    begin, end = (f"<!-- {name}: {word} -->" for word in ("begin", "end"))
+    part = "\n".join([begin, *content, end])
     try:
         text = path.read_text("utf-8") if path.exists() else ""
     except (OSError, UnicodeDecodeError) as error:
@@ -35,7 +44,7 @@ def lines(summary: Summary) -> Iterator[str]:
     yield ""
     yield f"Made by `{summary.command}` ({summary.basis})."
     yield ""
-    yield from _table(HEADINGS, [[str(cell) for cell in summary.cells(region)] for region in [*summary.regions, None]])
+    yield from table(HEADINGS, [[str(cell) for cell in summary.cells(region)] for region in [*summary.regions, None]])
     yield ""
     yield from _verdicts(summary)
     yield from _kinds(summary)
@@ -44,7 +53,8 @@ def lines(summary: Summary) -> Iterator[str]:
     yield from _right(summary)
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """A table in Markdown, its first column to the left."""
     yield "| " + " | ".join(headings) + " |"
     yield "|" + "|".join("---" if number == 0 else "--:" for number in range(len(headings))) + "|"
     yield from ("| " + " | ".join(row) + " |" for row in rows)
@@ -67,7 +77,7 @@ def _kinds(summary: Summary) -> Iterator[str]:
     for kind in kinds:
         mine = [o for o in summary.outcomes if o.kind == kind and o.state != "build failed"]
         rows.append([kind, str(len(mine)), str(sum(o.state == "killed" for o in mine))])
-    yield from _table(("operator", "mutants", "killed"), rows)
+    yield from table(("operator", "mutants", "killed"), rows)
     yield ""
 
 
