@@ -1,3 +1,3 @@
 """Tensorgrade: an autograder for deep-learning-systems assignments."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from grader import __version__
 from grader import assignment as assignments
 from grader.errors import (
     EXIT_BELOW_MINIMUM,
@@ -34,6 +35,7 @@ other commands:
   kernels HW2 [SUBMISSION]      CUDA kernels where there is no GPU: indices, barriers, races
   fixtures build|verify|state   make or check the fixtures (needs torch)
   package NAME ID --out DIR     what a course site runs: gradescope, prairielearn, autolab
+  replay RESULT.json SUBMISSION   grade again as a result was made, and say what differs
   schema                        the JSON Schema of a result
   template [--check]            cut the student templates from the references
   data import|fetch|forget      real data for training runs, in place of the embedded corpus
@@ -47,6 +49,8 @@ exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastru
 """
 
 
+FIXTURES = "a private fixture set: of both, it and the public one, the worse counts (default: $GRADE_FIXTURES)"
+
 # What a first word that is no assignment runs: a module of grader.commands with `run(arguments) -> exit code`.
 COMMANDS = {
     "batch": "batch",
@@ -59,6 +63,7 @@ COMMANDS = {
     "kernels": "kernels",
     "ledger": "ledger",
     "package": "package",
+    "replay": "replay",
     "schema": "schema",
     "similarity": "similarity",
     "mutate": "mutate",
@@ -82,6 +87,7 @@ def grade_parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    parser.add_argument("--version", action="version", version=f"tensorgrade {__version__}")
     parser.add_argument("assignment", help=f"one of: {', '.join(assignments.known_ids())}")
     parser.add_argument(
         "submission",
@@ -119,7 +125,7 @@ def grade_parser() -> argparse.ArgumentParser:
     parser.add_argument("--verbose", "-v", action="store_true", help="all evidence, and the handout's own transcript")
     parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
     parser.add_argument("--min-score", type=int, default=0, metavar="N", help="exit with 1 below N points")
-    parser.add_argument("--fixtures", type=Path, metavar="DIR", help="another fixture set than the public one")
+    parser.add_argument("--fixtures", type=Path, metavar="DIR", help=FIXTURES)
     parser.add_argument("--sandbox", choices=SANDBOXES, default="auto", help="how to confine the submission")
     parser.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
     parser.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")

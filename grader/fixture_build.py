@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from grader.errors import InfrastructureError, UsageError
 from grader.fault_tensors import Stored, pack
 
 PUBLIC_SEED = 2026
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 RECOMPUTED_WITHIN = 1e-9  # float64 sums in another order, by another torch
 ROUNDED_WITHIN = 1e-6  # the same, kept as float32
 
@@ -65,8 +68,12 @@ def build(
     if (name == fixtures.PUBLIC) != (seed_file is None):
         raise UsageError("a private set needs --set NAME and --seed-file FILE; the public one takes neither")
     seed = PUBLIC_SEED if seed_file is None else secret_seed(seed_file)
+    if not NAME.fullmatch(name):
+        raise UsageError(f"--set: `{name}` is no name of a set: letters, digits, hyphens")
     folder = (out or fixtures.set_folder(assignment_id, name)).absolute()
-    _replaceable(folder)
+    _replaceable(folder, name)
+    if seed_file is not None:
+        _kept_out_of_git(folder)
     fresh = folder.with_name(folder.name + ".new")
     shutil.rmtree(fresh, ignore_errors=True)
     made = Computed.of(assignment_id, name, seed, progress)
@@ -85,11 +92,26 @@ def build(
     return folder
 
 
-def _replaceable(folder: Path) -> None:
-    """Refuses a folder that holds something else than a fixture set: building replaces all of it."""
-    free = not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
-    if not free and not (folder / fixtures.MANIFEST).is_file():
+def _replaceable(folder: Path, name: str) -> None:
+    """Refuses a folder that holds something else than this fixture set: building replaces all of it."""
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    if not (folder / fixtures.MANIFEST).is_file():
         raise UsageError(f"{folder} is there and is no fixture set; name a new folder")
+    if (held := fixtures.load(folder).manifest.set) != name:
+        raise UsageError(f"{folder} holds the set `{held}`; name another folder")
+
+
+def _kept_out_of_git(folder: Path) -> None:
+    """Refuses a folder that git would take in: whoever has the repository would have the private set."""
+    above = next((parent for parent in folder.parents if parent.is_dir()), folder)
+    try:
+        asked = ["git", "-C", str(above), "check-ignore", "--quiet", str(folder / fixtures.MANIFEST)]
+        seen = subprocess.run(asked, capture_output=True, check=False).returncode == 1
+    except OSError:  # no git
+        return
+    if seen:
+        raise UsageError(f"{folder} lies in a git repository that does not ignore it; name a folder outside of it")
 
 
 @dataclass(frozen=True)

@@ -242,6 +242,6 @@ def load(folder: Path) -> FixtureSet:
         blob = path.read_bytes()
         content = json.loads(blob)
         content["schema_"] = content.pop("schema", None)
-        return FixtureSet(folder, Manifest.model_validate(content), sha256(blob))
+        return FixtureSet(folder.absolute(), Manifest.model_validate(content), sha256(blob))  # boxes start elsewhere
     except (OSError, ValueError, AttributeError, TypeError, ValidationError) as error:
         raise _damaged(path, str(error)) from error

@@ -9,18 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from grader import __version__, advice, inference, places, redact
+from grader import __version__, advice, inference, places, provenance, redact
 from grader.assignment import Assignment, Check, Row
 from grader.engine import Built, CaseInput, Engine, Follow, Probed, processors
 from grader.errors import InfrastructureError
 from grader.explain.levels import DEFAULT, Level
 from grader.explain.run import explain_failures
 from grader.fixtures import FixtureCase, FixtureSet
+from grader.framework import OURS
 from grader.home import ROOT
 from grader.judge import Judge, Judged
 from grader.layout import compile_drivers
 from grader.progress import News, Progress
-from grader.result import BuildInfo, CheckResult, FixtureInfo, Result, SubmissionInfo, words
+from grader.result import BuildInfo, CheckResult, Chosen, FixtureInfo, Provenance, Result, SubmissionInfo, words
 from grader.sandbox import Sandbox
 from grader.sanitize import Watch
 from grader.stage import find_compiler, stage_files, version_of, why_broken
@@ -68,6 +69,11 @@ class Options:
         unseen: whether to make the checks that students do not see.
         after_due: whether students see those that they see after the due date.
         explain: how much is told of a failure's cause.
+        full: whether training goes on to the end; `with_training` has done it, and the result says so.
+        backend: the backend that was asked for; `with_backend` has done it, and the result says so.
+        framework: whose framework it is; the same.
+        real_files: whether a check runs on files that the user brought; `with_real_files` has done it.
+        hidden: folders that no box may see, beside the fixtures and the repository.
         around: called in place of each probe, and calls it: for who looks at outcomes, or has them already.
     """
 
@@ -84,6 +90,11 @@ class Options:
     unseen: bool = False
     after_due: bool = False
     explain: Level = DEFAULT
+    full: bool = False
+    backend: str | None = None
+    framework: str = OURS
+    real_files: bool = False
+    hidden: Sequence[Path] = ()
     around: Around | None = None
 
 
@@ -113,6 +124,7 @@ class Grading:
         self.progress = progress
         self.so_far = so_far
         self.rows = self._wanted()
+        self.tolerances = tolerances
         self.judge = Judge(assignment, tolerances, values=fixtures.manifest.set == redact.PUBLIC)
         self.judged: dict[str, Judged] = {}
         self.timing: dict[str, float] = {}
@@ -172,7 +184,7 @@ class Grading:
             stage = work / "stage"
             stage.mkdir()
             stage_files(self.assignment, self.taken, stage)
-            hidden = (ROOT, self.fixtures.folder.resolve())
+            hidden = (ROOT, self.fixtures.folder.resolve(), *self.options.hidden)
             engine = Engine(self.assignment, self.sandbox, stage, work, compiler, self.options.flags, hidden)
             compile_drivers(self.assignment)
             run = Run(self, engine, pool)
@@ -225,8 +237,17 @@ class Grading:
             rows=rows,
             advice=[note.record() for note in self.advice],
             transcript=transcript_of(self.assignment, judged) if self.judge.values else "",
+            provenance=self._provenance(),
+            options=_chosen(self.options),
+            machine=provenance.of_machine(),
             timing={name: round(seconds, 3) for name, seconds in list(self.timing.items())},
         )
+
+    def _provenance(self) -> Provenance:
+        """What decides this result; the seeds of public cases alone are told."""
+        public = self.fixtures.public
+        cases = [case for name in self.checks for case in self.cases(name)] if public else []
+        return provenance.of_run(self.assignment, self.tolerances, cases, self.options.replaced)
 
     def _check_result(self, name: str, judged: Judged) -> CheckResult:
         """The check as it stands in the result, with the place in the student's files."""
@@ -234,6 +255,24 @@ class Grading:
         place = places.find(self.taken, check.at or check.function)
         result = self.judge.result(name, check, judged)
         return result.model_copy(update={"file": place.file, "line": place.line}) if place else result
+
+
+def _chosen(options: Options) -> Chosen:
+    return Chosen(
+        rows=list(options.rows),
+        compiler=options.compiler,
+        flags=list(options.flags),
+        second_look=options.second_look,
+        sanitize=options.sanitize,
+        training=options.training,
+        full=options.full,
+        real_files=options.real_files,
+        explain=options.explain,
+        staff=options.unseen,
+        after_due=options.after_due,
+        backend=options.backend,
+        framework=options.framework,
+    )
 
 
 class Run:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from grader.assignment import Assignment, Fallback, Row
 from grader.engine import Built
 from grader.judge import Judged
-from grader.result import CheckResult, RowResult
+from grader.result import CheckResult, RowResult, UnderSet
 from grader.score import score_rows
 
 if TYPE_CHECKING:
@@ -105,9 +105,35 @@ def _settle_wiring(run: Run, built: Built, name: str) -> None:
 
 
 def scored(assignment: Assignment, rows: Sequence[Row], results: Mapping[str, CheckResult]) -> list[RowResult]:
-    """The rows in the order of the point table, with what breaks them elsewhere."""
+    """The rows in the order of the point table, with what breaks them elsewhere, and under which fixture set."""
     found = score_rows(assignment, rows, results)
-    return [name_upstream(row, found) for row in found]
+    found = [name_upstream(row, found) for row in found]
+    names = list(dict.fromkeys(name for check in results.values() for name in check.verdicts))
+    sets = {name: score_rows(assignment, rows, _under(name, results)) for name in names}
+    return [_decided(row, {name: alone[place] for name, alone in sets.items()}) for place, row in enumerate(found)]
+
+
+def _under(name: str, results: Mapping[str, CheckResult]) -> dict[str, CheckResult]:
+    """The checks as one of several fixture sets has them."""
+    return {
+        check_id: check.model_copy(update={"verdict": check.verdicts.get(name, check.verdict)})
+        for check_id, check in results.items()
+    }
+
+
+def _decided(row: RowResult, sets: Mapping[str, RowResult]) -> RowResult:
+    """The row with what each of several fixture sets alone gives, and which of them decide."""
+    if not sets:
+        return row
+    least = min(alone.points for alone in sets.values())
+    deciding = [name for name, alone in sets.items() if alone.points == least]
+    alone = len(deciding) < len(sets)
+    changes = {
+        "under": [UnderSet(set=name, points=one.points, verdict=one.verdict) for name, one in sets.items()],
+        "decided_by": deciding,
+        "detail": f"by the fixtures `{', '.join(deciding)}` alone: {row.detail}" if alone else row.detail,
+    }
+    return row.model_copy(update=changes)
 
 
 def name_upstream(row: RowResult, rows: list[RowResult]) -> RowResult:

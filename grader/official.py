@@ -56,6 +56,7 @@ def with_real_files(
         probe_options={real.check: {"checkpoint": str(checkpoint.resolve())}},
         follow={real.check: follow},
         second_look=False,
+        real_files=True,
     )
 
 

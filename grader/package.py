@@ -150,9 +150,8 @@ def _grader(settings: Settings) -> Files:
         found |= _read(ROOT / name, f"{GRADER}/{name}")
     options = [shlex.quote(option) for option in settings.options]
     public = fixtures.set_folder(assignment.id, "public").relative_to(ROOT)
-    if settings.fixtures is None:
-        found |= _read(ROOT / public, f"{GRADER}/{public}")
-    else:
+    found |= _read(ROOT / public, f"{GRADER}/{public}")
+    if settings.fixtures is not None:
         found |= _read(settings.fixtures, f"{GRADER}/{public.parent}/private")
         options[:0] = ["--fixtures", f'"$here/{public.parent}/private"']
     for name in ("setup.sh", "grade-submission.sh"):

@@ -9,6 +9,8 @@ What tells of the fixtures' values is taken out too where these are not public.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from grader.assignment import Assignment, Check
 from grader.inference import scored
 from grader.result import CheckResult, Result, Visibility
@@ -41,10 +43,12 @@ def for_students(result: Result, assignment: Assignment, after_due: bool) -> Res
     """The result as students may see it."""
     checks = {check.id: check for row in result.rows for check in row.checks}
     hidden = {name for name, check in checks.items() if not seen(check.visibility, after_due)}
-    private = result.fixtures.set != PUBLIC
-    if not hidden and not private:
+    if not hidden and result.sets == [PUBLIC]:
         return result
-    told = {name: _without_values(check) if private else check for name, check in checks.items()}
+    told = {
+        name: check if (check.evidence_of or result.fixtures.set) == PUBLIC else _without_values(check)
+        for name, check in checks.items()
+    }
     told |= {name: untold(name, assignment.checks[name]) for name in hidden}
     rows = scored(assignment, [assignment.row(row.id) for row in result.rows], told)
     unseen = {name for name, check in assignment.checks.items() if not seen(check.visibility, after_due)}
@@ -53,10 +57,18 @@ def for_students(result: Result, assignment: Assignment, after_due: bool) -> Res
         "score": sum(row.points for row in rows),
         "max_score": sum(row.max_points for row in rows),
         "advice": [note for note in result.advice if note.check not in unseen],
-        "transcript": "" if private else result.transcript,
+        "transcript": result.transcript if PUBLIC in result.sets else "",
+        "options": result.options and result.options.model_copy(update={"staff": False}),
+        "provenance": result.provenance and result.provenance.model_copy(update={"seeds": _seeds(result, unseen)}),
         "timing": {} if hidden else result.timing,  # the total would tell how long the hidden ones took
     }
     return result.model_copy(update=changes)
+
+
+def _seeds(result: Result, unseen: Collection[str]) -> dict[str, int]:
+    """The seeds of the cases that students may know of."""
+    known = result.provenance.seeds if result.provenance else {}
+    return {case: seed for case, seed in known.items() if case.split("/")[0] not in unseen}
 
 
 def _without_values(check: CheckResult) -> CheckResult:

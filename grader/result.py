@@ -147,11 +147,21 @@ class CheckResult(Record):
     calls_case: str = Field(default="", description="the case that the call steps are of")
     file: str = Field(default="", description="the student's file that holds the function; empty: not found")
     line: int | None = Field(default=None, description="the line at which it begins, from 1 on")
+    verdicts: dict[str, Verdict] = Field(default={}, description="by fixture set, where it was made on several")
+    evidence_of: str = Field(default="", description="the set, of several, that what is told here is of")
 
     @property
     def passed(self) -> bool:
         """Whether it counts."""
         return self.verdict == "pass"
+
+
+class UnderSet(Record):
+    """A row as one of several fixture sets alone would have it."""
+
+    set: str
+    points: int
+    verdict: Verdict
 
 
 class RowResult(Record):
@@ -166,6 +176,8 @@ class RowResult(Record):
     detail: str
     checks: list[CheckResult]
     withheld: int = Field(default=0, description="points that untold checks decide; not in max_points")
+    under: list[UnderSet] = Field(default=[], description="the row by fixture set, where there were several")
+    decided_by: list[str] = Field(default=[], description="of several sets, those that give it no more than it has")
 
 
 class AdviceNote(Record):
@@ -202,6 +214,42 @@ class FixtureInfo(Record):
     digest: str
 
 
+class Provenance(Record):
+    """What decides a result beside the submission, the fixtures, the build and the sandbox: hashes (sha256, hex)."""
+
+    grader: str = Field(description="of the grader's own code")
+    assignment: str = Field(description="of its data, driver and probes, template files, and the reference's operators")
+    tolerances: str = Field(description="of the assignment's limits")
+    replaced: dict[str, str] = Field(description="by check, of what stood in for the set's cases: real files, own data")
+    seeds: dict[str, int] = Field(description="by case, what random numbers began from; public fixtures alone")
+
+
+class Machine(Record):
+    """Where it was graded. A line that differs from machine to machine, and decides nothing by itself."""
+
+    system: str = Field(description="e.g. Linux x86_64")
+    python: str
+    numpy: str
+
+
+class Chosen(Record):
+    """The options of the run that made a result; `./grade replay` takes them again."""
+
+    rows: list[str] = Field(description="the rows that were asked for; empty: all")
+    compiler: str | None = Field(description="--cc; null: the first that is there")
+    flags: list[str] = Field(description="--cflags")
+    second_look: bool
+    sanitize: bool
+    training: bool
+    full: bool
+    real_files: bool = Field(description="--checkpoint and --state were given")
+    explain: str
+    staff: bool = Field(description="checks that students do not see were made")
+    after_due: bool
+    backend: str | None
+    framework: str
+
+
 class Result(Record):
     """The result of grading one submission."""
 
@@ -214,10 +262,25 @@ class Result(Record):
     complete: bool = Field(description="false if only some rows were asked for; then `score` is of these alone")
     sandbox: str
     fixtures: FixtureInfo
+    beside: list[FixtureInfo] = Field(
+        default=[], description="the other sets that it was graded against: the worse counts, check by check"
+    )
     submission: SubmissionInfo
     build: BuildInfo | None
     problems: list[str] = Field(description="why the submission could not be judged, or not in full")
     rows: list[RowResult]
     advice: list[AdviceNote]
     transcript: str = Field(description="the handout's own test, as it prints")
+    provenance: Provenance | None = Field(default=None, description="null: of a grader that did not tell")
+    options: Chosen | None = Field(default=None, description="null: of a grader that did not tell")
+    machine: Machine | None = Field(default=None, description="null: of a grader that did not tell")
     timing: dict[str, float] = Field(description="seconds; the one part that differs from run to run")
+
+    @property
+    def sets(self) -> list[str]:
+        """The fixture sets that it was graded against."""
+        return [*(one.set for one in self.beside), self.fixtures.set]
+
+    def score_under(self, name: str) -> int:
+        """The score as one of several fixture sets alone would have it."""
+        return sum(next((one.points for one in row.under if one.set == name), row.points) for row in self.rows)

@@ -38,6 +38,7 @@ def data_module(assignment_id: str) -> Any:  # noqa: ANN401 (a module)
 
 def with_training(assignment: Assignment, options: Options, wanted: bool, full: bool, progress: Progress) -> Options:
     """The options with the assignment's training checks set up, or left out."""
+    options = replace(options, full=full)
     names = [name for name, check in assignment.checks.items() if check.training]
     if not wanted or not names:
         return replace(options, training=wanted)

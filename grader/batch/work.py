@@ -25,13 +25,14 @@ from typing import IO, Literal
 from pydantic import Field
 
 from grader import assignment as assignments
-from grader import fixtures, framework, provenance, sandbox, tolerances
+from grader import deciding, framework, provenance, sandbox, tolerances
 from grader import submission as submissions
 from grader.batch.names import canvas
 from grader.data import Strict
 from grader.errors import GraderError, InfrastructureError, UsageError
 from grader.explain.levels import DEFAULT, Level
-from grader.grading import Grading, Options
+from grader.fixtures import FixtureSet
+from grader.grading import Options
 from grader.home import ROOT
 from grader.redact import for_students
 from grader.report import requests
@@ -102,14 +103,16 @@ def run(job: Job) -> Outcome:
     try:
         with one_place(job.paths) as path:
             assignment = assignments.load(job.settings.assignment)
-            taken = _take(path, assignment, job)
+            if not all(Path(text).exists() for text in job.paths):
+                raise InfrastructureError(f"{', '.join(job.paths)}: it is gone")
+            taken = take(path, assignment, job.label)
             digest = provenance.digest_of(taken.hashes, taken.problems)
-            found = fixtures.load(_fixtures(job.settings))
-            work = _work(job.settings, assignment, found, digest)
+            sets = deciding.sets(assignment.id, Path(job.settings.fixtures) if job.settings.fixtures else None)
+            work = _work(job.settings, assignment, sets, digest)
             if work in job.known and _stands(Path(job.folder), taken):
                 status: Literal["graded", "unchanged", "failed"] = "unchanged"
             else:
-                _report(_grade(job.settings, assignment, found, taken), assignment, job)
+                _report(_grade(job.settings, assignment, sets, taken), assignment, job)
                 status = "graded"
         return Outcome(
             status=status, digest=digest, work=work, started_at=began, seconds=round(time.monotonic() - clock, 3)
@@ -128,32 +131,27 @@ def run(job: Job) -> Outcome:
     )
 
 
-def _take(path: Path, assignment: assignments.Assignment, job: Job) -> submissions.Taken:
+def take(path: Path, assignment: assignments.Assignment, label: str) -> submissions.Taken:
     """What was handed in; something that is no submission is the student's to answer for, not an error of ours."""
-    if not all(Path(text).exists() for text in job.paths):
-        raise InfrastructureError(f"{', '.join(job.paths)}: it is gone")
     try:
         taken = submissions.take(path, assignment.submission, ROOT / "student_template" / assignment.id)
     except UsageError as error:
-        return submissions.Taken(job.label, problems=[str(error).replace(str(path), job.label)])
-    taken.origin = job.label
+        return submissions.Taken(label, problems=[str(error).replace(str(path), label)])
+    taken.origin = label
     return taken
 
 
-def _fixtures(settings: Settings) -> Path:
-    return Path(settings.fixtures) if settings.fixtures else fixtures.set_folder(settings.assignment, "public")
-
-
-def _work(settings: Settings, assignment: assignments.Assignment, found: fixtures.FixtureSet, submission: str) -> str:
+def _work(settings: Settings, assignment: assignments.Assignment, sets: Sequence[FixtureSet], submission: str) -> str:
     """The hash of all that decides a result: the same work need not be done twice."""
-    parts = [submission, found.digest, provenance.of_assignment(assignment), provenance.of_tolerances()]
+    limits = provenance.of_tolerances(tolerances.load(), assignment.id)
+    parts = [submission, *(one.digest for one in sets), provenance.of_assignment(assignment), limits]
     return hashlib.sha256("\n".join([*parts, provenance.VERSION, settings.model_dump_json()]).encode()).hexdigest()
 
 
 def _grade(
     settings: Settings,
     assignment: assignments.Assignment,
-    found: fixtures.FixtureSet,
+    sets: Sequence[FixtureSet],
     taken: submissions.Taken,
 ) -> Result:
     options = Options(
@@ -162,17 +160,18 @@ def _grade(
         unseen=True,
         after_due=settings.after_due,
         explain=settings.explain,
+        backend=settings.backend,
     )
     options = with_training(assignment, options, settings.training, full=False, progress=lambda text: None)
-    return Grading(
+    return deciding.grade(
         framework.with_backend(assignment, settings.backend),
         taken,
-        found,
+        sets,
         sandbox.choose(settings.sandbox, settings.require_sandbox),
         tolerances.load(),
         options,
         lambda text: None,
-    ).run()
+    )
 
 
 def _stands(folder: Path, taken: submissions.Taken) -> bool:

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader import assignment as assignments
-from grader import fixtures, sandbox
+from grader import deciding, sandbox
 from grader.batch import exports, find, identity, pages, progress
 from grader.batch import roster as rosters
 from grader.batch import run as batches
 from grader.batch.ledger.records import put_students
 from grader.batch.local import Pool
 from grader.batch.work import Settings
-from grader.cli import Parser
+from grader.cli import FIXTURES, Parser
 from grader.engine import processors
 from grader.errors import EXIT_GRADED, EXIT_INFRASTRUCTURE, InfrastructureError, UsageError
 from grader.explain.levels import DEFAULT, LEVELS
@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--canvas-column", metavar="NAME", help='the heading in Canvas, e.g. "A2 (12345)" (default: the id)'
     )
-    top.add_argument("--fixtures", type=Path, metavar="DIR", help="another fixture set than the public one")
+    top.add_argument("--fixtures", type=Path, metavar="DIR", help=FIXTURES)
     top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the submissions")
     top.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
     top.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
@@ -113,8 +113,7 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError(f"there is nothing at {options.submissions}")
     if options.out.resolve() == options.submissions.resolve():
         raise UsageError(f"--out: {options.out} holds the submissions; name a folder of its own")
-    if options.fixtures is not None:
-        fixtures.load(options.fixtures)
+    deciding.sets(options.assignment, options.fixtures)
     sandbox.choose(options.sandbox, options.require_sandbox)
 
 
@@ -141,9 +140,10 @@ def _shared(options: argparse.Namespace, scratch: Path) -> Path:
 
 
 def _settings(options: argparse.Namespace) -> Settings:
+    folder = deciding.asked_for(options.assignment, options.fixtures)
     return Settings(
         assignment=options.assignment,
-        fixtures=str(options.fixtures.absolute()) if options.fixtures else None,
+        fixtures=str(folder.absolute()) if folder else None,
         sandbox=options.sandbox,
         require_sandbox=options.require_sandbox,
         compiler=options.cc,

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader import fixtures, framework, sandbox, tolerances
+from grader import deciding, framework, sandbox, tolerances
 from grader import submission as submissions
 from grader.assignment import Assignment
 from grader.cli import default_submission, exit_code
 from grader.errors import EXIT_GRADED, NotShownError, UsageError
-from grader.grading import Grading, Options
+from grader.grading import Options, SoFar
 from grader.home import ROOT
 from grader.progress import Progress, following
 from grader.redact import for_students
@@ -23,6 +23,7 @@ from grader.report import Request, requests
 from grader.report.stdout import shown
 from grader.report.target import STDOUT
 from grader.result import Result
+from grader.submission import Taken
 from grader.training import with_training
 
 WIDTH = 100  # columns, where none are asked for
@@ -37,8 +38,6 @@ def _submission_path(assignment: Assignment, arguments: argparse.Namespace) -> P
     if arguments.submission == "":
         raise UsageError("the submission has an empty name")
     return Path(arguments.submission) if arguments.submission else default_submission(assignment)
-
-
 
 
 def _flags(text: str) -> list[str]:
@@ -60,6 +59,8 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
         after_due=arguments.after_due,
         explain=arguments.explain,
         sanitize=arguments.sanitize,
+        backend=arguments.backend,
+        framework=arguments.framework,
     )
     options = with_training(assignment, options, not arguments.no_training, arguments.full, progress)
     if arguments.checkpoint is None and arguments.state is None:
@@ -111,22 +112,45 @@ def _graded(
     progress: Progress,
 ) -> tuple[Result, Result]:
     """The result as whoever runs this may see it, and as students may."""
-    path, ours = _submission_path(assignment, arguments), ROOT / "student_template" / assignment.id
-    taken = submissions.take(path, assignment.submission, ours)
+    path = _submission_path(assignment, arguments)
+    taken = submissions.take(path, assignment.submission, ROOT / "student_template" / assignment.id)
+
+    def tell(result: Result) -> None:
+        _rewrite(asked, *_views(result, assignment, arguments))
+
+    so_far = tell if arguments.partial else None
+    return _views(graded(assignment, taken, path, arguments, rows, progress, so_far), assignment, arguments)
+
+
+def graded(
+    assignment: Assignment,
+    taken: Taken,
+    path: Path,
+    arguments: argparse.Namespace,
+    rows: list[str],
+    progress: Progress,
+    so_far: SoFar | None = None,
+) -> Result:
+    """The whole result of what was taken from ``path``, as `grader.cli.grade_parser`'s arguments ask for it."""
     if arguments.framework == framework.SUBMITTED:
+        ours = ROOT / "student_template" / assignment.id
         taken = framework.with_submitted_framework(assignment, taken, path, ours)
     assignment = framework.with_backend(assignment, arguments.backend)
-    grading = Grading(
+    return deciding.grade(
         assignment,
         taken,
-        fixtures.asked_for(assignment.id, arguments.fixtures),
+        deciding.sets(assignment.id, arguments.fixtures),
         sandbox.choose(arguments.sandbox, arguments.require_sandbox),
         tolerances.load(),
         _options(assignment, arguments, rows, progress),
         progress,
-        (lambda result: _rewrite(asked, *_views(result, assignment, arguments))) if arguments.partial else None,
+        so_far,
     )
-    return _views(grading.run(), assignment, arguments)
+
+
+def seen(result: Result, assignment: Assignment, arguments: argparse.Namespace) -> Result:
+    """The result as whoever runs this may see it."""
+    return _views(result, assignment, arguments)[0]
 
 
 def _views(result: Result, assignment: Assignment, arguments: argparse.Namespace) -> tuple[Result, Result]:

@@ -47,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Grades the mutants; returns 1 if one survived that is not equivalent, or if two sets see different ones."""
+    """Grades the mutants; returns 1 if one survived that is not equivalent; of two sets, if they see different ones."""
     options = parser().parse_args(arguments)
     for name in ("json", "markdown"):
         if (path := getattr(options, name)) is not None:

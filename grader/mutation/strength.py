@@ -35,8 +35,8 @@ class Strength:
 
     @property
     def equal(self) -> bool:
-        """Whether both kill the same mutants, and let none survive that is not known to be right."""
-        return not self.differing and not self.public.survivors and not self.private.survivors
+        """Whether both kill the same mutants."""
+        return not self.differing
 
     def cells(self, region: str | None) -> tuple[str, str, str, str]:
         """A line of the table: a function's numbers, or those of all."""

@@ -76,4 +76,5 @@ def _details(row: RowResult, most: int) -> str:
 
 
 def _facts(result: Result) -> str:
-    return f"Fixtures {span(result.fixtures.set)}, sandbox {span(result.sandbox)}, grader {span(result.grader)}.\n"
+    sets = span(" and ".join(result.sets))
+    return f"Fixtures {sets}, sandbox {span(result.sandbox)}, grader {span(result.grader)}.\n"

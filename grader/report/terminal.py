@@ -122,7 +122,8 @@ def _print(line: Text, console: Console) -> None:
 
 def _check_lines(check: CheckResult, verbose: bool) -> Iterator[Text]:
     where = f" ({printable(check.file)}:{check.line})" if check.file and check.line else ""
-    yield Text(f"  {check.title}: {words(check.verdict, check.inferred)}{where}", style=STYLES[check.verdict])
+    sets = _by_set(check)
+    yield Text(f"  {check.title}: {words(check.verdict, check.inferred)}{where}{sets}", style=STYLES[check.verdict])
     for explanation in check.explanations:
         yield Text(f"    {printable(explanation.text)}", style="bold")
         if explanation.hint:
@@ -138,6 +139,13 @@ def _check_lines(check: CheckResult, verbose: bool) -> Iterator[Text]:
         yield from (Text(f"      | {printable(line)}") for line in printed[:MOST_PRINTED])
         if len(printed) > MOST_PRINTED:
             yield Text(f"      | … {len(printed) - MOST_PRINTED} more lines")
+
+
+def _by_set(check: CheckResult) -> str:
+    """What each of several fixture sets makes of a check, where they differ."""
+    if len(set(check.verdicts.values())) < 2:
+        return ""
+    return f" ({', '.join(f'{name}: {words(verdict)}' for name, verdict in check.verdicts.items())})"
 
 
 def _call_lines(check: CheckResult) -> Iterator[Text]:
@@ -199,8 +207,11 @@ def _remarks(result: Result, console: Console) -> None:
 def _total(result: Result, console: Console) -> None:
     build = f", built with {result.build.compiler} {' '.join(result.build.flags[:1])} (serial)" if result.build else ""
     took = f", {result.timing['total']:.1f} s" if "total" in result.timing else ""
-    facts = f"fixtures: {result.fixtures.set}, sandbox: {result.sandbox}{build}{took}"
+    facts = f"fixtures: {' and '.join(result.sets)}, sandbox: {result.sandbox}{build}{took}"
     console.print(Text(f"\nscore {result.score}/{result.max_score}   ({facts})"))
+    if result.beside:
+        alone = ", ".join(f"{result.score_under(name)} by `{name}` alone" for name in result.sets)
+        console.print(Text(f"{alone}; of each check, the worse counts"))
     if withheld := sum(row.withheld for row in result.rows):
         console.print(Text(f"{withheld} more points rest on checks that are not shown"))
     if not result.complete:

@@ -11,7 +11,7 @@ import pytest
 
 from grader import assignment as assignments
 from grader.cli import main
-from grader.mutation import document, report
+from grader.mutation import document, report, strength
 from grader.mutation.notes import Note, Notes
 from grader.mutation.outcome import Outcome
 from grader.mutation.report import Summary
@@ -80,6 +80,23 @@ def test_the_record() -> None:
     assert found["mutants"][5]["why"] == "It rounds."
 
 
+def test_a_private_set_beside_the_public_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    weaker = [OUTCOMES[0], outcome("f/sign/2", "survived", differs="f: f/small"), *OUTCOMES[2:]]
+    found = strength.Strength(summary(), summary(weaker))
+    assert strength.Strength(summary(), summary()).equal
+    assert not found.equal
+    assert found.rows() == [("f", "4", "3", "2"), ("g", "2", "0", "0"), ("all", "6", "3", "2")]
+    strength.show(found)
+    assert "f/sign/2 (line 7): public killed, private survived\n- a\n+ b" in capsys.readouterr().out
+    told = json.loads(strength.as_json(found))
+    assert told["differing"] == [{"id": "f/sign/2", "public": "killed", "private": "survived"}]
+    assert (told["table"][-1]["killed"], told["public"]["table"][-1]["killed"]) == (2, 3)
+    strength.write(found, tmp_path / "study.md")
+    text = (tmp_path / "study.md").read_text()
+    assert text.startswith("<!-- A2 private: begin -->\n### A2\n")
+    assert "| all | 6 | 3 | 2 |\n\n```diff\nf/sign/2 (line 7)" in text
+
+
 def test_the_list_grades_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mutate", "A2", "--only", "residual_backward", "--list"]) == 0
     told = capsys.readouterr().out
@@ -92,6 +109,7 @@ def test_the_list_grades_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["A9"], "there is no assignment `A9`"),
         (["A2", "--only", "f"], "A2 has no solution in `f`; there are: encoder_backward, "),
+        (["A2", "--fixtures", "/absent"], "there is no fixture set at /absent"),
         (["A2", "--sample", "0"], "--sample: 0 is not a number of 1 or more"),
         (["A2", "--jobs", "-1"], "--jobs: -1 is not a number of 1 or more"),
         (["A2", "--markdown", "/nowhere/at/all.md"], "--markdown: there is no folder /nowhere/at"),

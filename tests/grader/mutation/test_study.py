@@ -125,3 +125,18 @@ def test_a_sample_of_the_study_costs_the_right_row(name: str, tmp_path: Path) ->
     exact = [o for o in killed if o["row"] in o["lost"] and {*o["lost"]} <= {o["row"], *o["by_rule"]}]
     assert done.exit == 0, done.stdout
     assert len(exact) >= 0.95 * len(killed), done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "count"), [("A2", 20), ("HW2", 9)])
+def test_a_private_set_kills_what_the_public_one_kills(name: str, count: int, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_bytes(b"sixteen bytes, and more")
+    built = ("--set", "fall", "--seed-file", tmp_path / "secret", "--out", tmp_path / "fall")
+    assert run_command("fixtures", "build", name, *built).exit == 0
+    path = tmp_path / "study.json"
+    how = ("--own-row", "--sample", str(count), "--seed", "3", "--out", tmp_path, "-q", "--json", path)
+    done = run_command("mutate", name, "--fixtures", tmp_path / "fall", *how)
+    found = json.loads(path.read_bytes())
+    assert (done.exit, found["differing"]) == (0, []), done.stdout
+    killed = found["table"][-1]["killed"]
+    assert killed == found["public"]["table"][-1]["killed"] >= 0.8 * count, done.stdout
