@@ -117,7 +117,7 @@ def begin(given: Path, out: Path, wanted: int) -> subprocess.Popen[bytes]:
     return running
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGKILL, marks=pytest.mark.slow)])
 def test_stopped_half_way_it_goes_on_where_it_was(tmp_path: Path, number: signal.Signals) -> None:
     given, out = class_of(tmp_path / "in", COUNT), tmp_path / "out"
     running = begin(given, out, 1)
