@@ -93,6 +93,9 @@ class Check(Strict):
     files: dict[str, str] = Field({}, description="files of the repository that the probe may read, by option")
     derive: bool = Field(False, description="what is expected depends on what was handed back: see grader.derive")
     instead: list[str] = Field([], description="checks made where this one fails; the first that passes stands for it")
+    blames: str | None = Field(
+        None, description="for a check that stands in: the check that fails too, since what is replaced did not serve"
+    )
     training: bool = Field(False, description="left out with --no-training")
     says: str = Field("", description="for a check that a row looks at: what its failure means")
     limits: Limits | None = None
@@ -208,6 +211,7 @@ class Assignment(Strict):
             raise ValueError("two rows bear the same id")
         self._known("check", self.checks, [c for row in self.rows for c in row.checks + row.looks])
         self._known("check", self.checks, [n for c in self.checks.values() for n in c.instead])
+        self._known("check", self.checks, [c.blames for c in self.checks.values() if c.blames])
         self._known("check", self.checks, [c.cases_of for c in self.checks.values() if c.cases_of])
         self._known("check", self.checks, [c.fallback.check for c in self.checks.values() if c.fallback])
         self._known("build", self.builds, [c.build for c in self.checks.values()])

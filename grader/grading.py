@@ -284,6 +284,7 @@ class Run:
         self.pool = pool
         self.assignment = grading.assignment
         self.supports: dict[str, Path] = {}
+        self.stood_in: dict[str, tuple[str, Judged]] = {}  # by check, the one that stands in for it, and how it failed
 
     def all(self) -> None:
         """Everything, in the order in which results are wanted: build, rows, inference, advice."""
@@ -300,6 +301,7 @@ class Run:
         self._notes(built)
         self._probe_all(built)
         inference.infer(self, built)
+        inference.blame(self)
         watch = Watch(self, self.assignment.sanitizers) if self.assignment.sanitizers else None
         if second is not None or (watch is not None and watch.checks):
             self.grading.progress(News("begun", "a second look"))
@@ -362,13 +364,14 @@ class Run:
 
     def _probe_or_instead(self, name: str, check: Check, built: Built, own: Sequence[str]) -> Judged:
         """Probes a check and, where it fails, what may stand in for it: the first that passes, or else the last."""
-        judged = self._probe_in_its_build(name, check, built, own)
+        judged = first = self._probe_in_its_build(name, check, built, own)
         for other in check.instead:
             if judged.verdict == "pass":
                 break
             judged = self.probe(other, self.grading.check(other), built, own)
             if judged.verdict == "pass":
                 judged.detail = self.grading.check(other).title
+                self.stood_in[name] = other, first
         return judged
 
     def _probe_in_its_build(self, name: str, check: Check, plain: Built, own: Sequence[str]) -> Judged:

@@ -35,6 +35,23 @@ def infer(run: Run, built: Built) -> None:
             _settle_wiring(run, built, name)
 
 
+def blame(run: Run) -> None:
+    """Fails what passes alone and does not serve: what rests on it is right over ours, and wrong over it.
+
+    A constructor that forgets an attribute hands back the right parameters; only the method that reads the attribute
+    shows it. What did not end in time shows nothing: the machine may have been slow.
+    """
+    for name, (other, first) in run.stood_in.items():
+        check = run.grading.check(other)
+        blamed = run.grading.judged.get(check.blames or "")
+        if blamed is None or blamed.verdict != "pass" or first.verdict not in ("fail", "crashed"):
+            continue
+        how = first.detail or next((f"{c.tensor} is wrong (case {c.case})" for c in first.comparisons if not c.ok), "")
+        blamed.verdict, blamed.inferred = first.verdict, True
+        what = run.grading.check(name).at or run.grading.check(name).function
+        blamed.detail = f"{what} is right over the reference's, and fails over it: {how}"
+
+
 def _beyond(run: Run, built: Built, fallback: Fallback) -> list[str]:
     """Tensors that none of the student's operators in ``gpt2_backward`` can reach."""
     left = left_to_the_student(built)
