@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from grader import redact
+from grader.assignment import Check
 from grader.engine import Built
 from grader.judge import Judged
 from grader.result import AdviceNote
@@ -55,14 +56,28 @@ def start_looks(run: Run, built: Built) -> dict[str, Future[Judged]]:
 
 
 def looked_at(grading: Grading, looks: dict[str, Future[Judged]]) -> list[Note]:
-    """What failed looks mean; where a row is lost, it has been said already that the function is not right."""
+    """What failed looks mean; where a function of theirs is not right, that has been said, and shows in them too."""
     notes = []
     for name, future in looks.items():
         judged, check = future.result(), grading.check(name)
         resting = [c for row in grading.rows if name in row.looks for c in row.checks if grading.seen(c)]
-        if judged.verdict != "pass" and all(grading.judged[c].verdict == "pass" for c in resting):
-            notes.append(Note(name, check.says + (f" ({judged.detail})" if judged.detail else "")))
+        if judged.verdict != "pass" and all(_right_alone(grading, c) for c in resting):
+            notes.append(Note(name, _meaning(check, judged)))
     return notes
+
+
+def _right_alone(grading: Grading, name: str) -> bool:
+    """Whether a check has passed, and by itself: not with a part of ours in place of a wrong one."""
+    judged, check = grading.judged[name], grading.check(name)
+    return judged.verdict == "pass" and judged.detail not in [grading.check(other).title for other in check.instead]
+
+
+def _meaning(check: Check, judged: Judged) -> str:
+    """What a failed look means; where it fails otherwise than it is known to, that alone is told."""
+    detail = f" ({judged.detail})" if judged.detail else ""
+    if check.says_of and check.says_of not in judged.detail:
+        return f"it fails on {check.title}{detail}"
+    return check.says + detail
 
 
 def _passed(run: Run, name: str, built: Built) -> bool:

@@ -86,6 +86,7 @@ class Check(Strict):
     official: bool = Field(False, description="judged by the handout's limits, not the measured ones")
     context: list[str] = Field([], description="tensors shown, not judged")
     calls: bool = Field(False, description="the order of calls explains a failure")
+    allocates: str = Field("", description="the memory that the function allocates, for telling what was never set")
     fallback: Fallback | None = None
     cases_min: int = Field(1, ge=1, description="fewest cases that a fixture set must hold")
     cases_of: str | None = Field(None, description="the check whose cases it takes; none: it has its own")
@@ -98,6 +99,7 @@ class Check(Strict):
     )
     training: bool = Field(False, description="left out with --no-training")
     says: str = Field("", description="for a check that a row looks at: what its failure means")
+    says_of: str = Field("", description="a text that the failure must hold for `says` to be its meaning; empty: any")
     limits: Limits | None = None
     curves: list[Curve] = Field([], description="shown in the report")
     visibility: Visibility = Field("visible", description="when students see what came of it; see grader.redact")
@@ -174,6 +176,13 @@ class AxisDetails(Strict):
     passed_last_first: bool = Field(default=False, description="what flows through it comes to the last index first")
 
 
+class TensorWords(Strict):
+    """What is told of a tensor whose name does not say it."""
+
+    says: str = Field("", description="what it is, e.g. `the order of a second call`")
+    hint: str = Field("", description="what to think about where it is wrong, and nothing more is known")
+
+
 class RealFiles(Strict):
     """How a check runs on the real files that a user brings (``--checkpoint``, ``--state``)."""
 
@@ -200,6 +209,9 @@ class Assignment(Strict):
     policies: dict[str, str] = Field({}, description="decisions of the course, handed to the probes and to `derive`")
     axes: dict[str, list[str]] = Field({}, description="names of the axes of `tensor`, or of `check.tensor`")
     axis_details: dict[str, AxisDetails] = Field({}, description="by the axes' names")
+    tensors: dict[str, TensorWords] = Field(
+        {}, description="what `tensor`, `check.tensor` or `check.tensor.*` is; `{}`: the number behind the dot"
+    )
     factors: dict[str, str] = Field({}, description="by name, products of sizes that a result may be off by: `C / NH`")
     transcript: str | None = Field(None, description="check whose tensors make the handout's transcript")
 
@@ -273,6 +285,14 @@ class Assignment(Strict):
     def cases_min(self) -> dict[str, int]:
         """The fewest cases of each check that has its own."""
         return {name: check.cases_min for name, check in self.checks.items() if check.cases_of is None}
+
+    def words_of(self, check_id: str, tensor: str) -> TensorWords:
+        """What is told of a check's tensor; of a check with another's cases, what is told of that one's."""
+        owner = self.checks[check_id].cases_of if check_id in self.checks else None
+        stem, _, number = tensor.rpartition(".")
+        names = [name for check in (check_id, owner) for name in (f"{check}.{tensor}", f"{check}.{stem}.*")]
+        found = next((self.tensors[name] for name in (*names, tensor) if name in self.tensors), TensorWords())
+        return found.model_copy(update={"says": found.says.format(number)})
 
     def parts_of(self, axis: str) -> list[str]:
         """The names of the equal parts that an axis divides into first, e.g. Q, K and V; none where it has none."""

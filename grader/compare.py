@@ -73,7 +73,9 @@ class Comparison:
         """What was measured of the limit, where that is in the metric of this error."""
         if self.rule is None or self.reason in ("missing", "shape", "type"):
             return None
-        usual = {"max": self.rule.rtol, "element": 1.0, "absolute": self.rule.atol}.get(self.rule.scale)
+        usual = {"max": self.rule.rtol, "spread": self.rule.rtol, "element": 1.0, "absolute": self.rule.atol}.get(
+            self.rule.scale
+        )
         return self.rule.evidence if usual == self.limit else None
 
 

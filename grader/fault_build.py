@@ -130,7 +130,7 @@ class CheckFaults:
 def dictionary(faults: Sequence[Fault], additive: Mapping[str, Sequence[Pair]]) -> Dictionary:
     """The dictionary as the fixture set keeps it; those with a formula first, since numbers of pairs mean these."""
     ordered = sorted(faults, key=lambda fault: fault.formula is None)
-    texts = [FaultText(id=f.id, row=f.row, check=f.check, says=f.says, hint=f.hint) for f in ordered]
+    texts = [FaultText(id=f.id, row=f.row, check=f.check, says=f.says, hint=f.hint, at=f.at) for f in ordered]
     return Dictionary(faults=texts, additive={check: [list(pair) for pair in own] for check, own in additive.items()})
 
 

@@ -49,6 +49,7 @@ class Fault:
         check: the check on whose cases it is computed.
         says: completes "… equals what comes out when …", e.g. "the sum over the row is left out".
         hint: what to look at or to think about; it does not give the solution away.
+        at: the function that it stands in, where that is not the one which the check looks at.
         formula: computes the tensors, given the switches; None: the assignment's ``derive`` does.
         switches: those that are turned.
         paired: whether what it gives together with others of its formula is computed too; beside a mistake in
@@ -63,6 +64,7 @@ class Fault:
     formula: Formula | None = None
     switches: Switches = frozenset()
     paired: bool = True
+    at: str = ""
 
     def tensors(self, case: Case) -> dict[str, Array]:
         """The output tensors of a case as the mistake leaves them: float64, or int64 for whole numbers.
@@ -93,6 +95,7 @@ def family(
     formula: Formula,
     known: Mapping[str, tuple[str, str]],
     rare: Collection[str] = (),
+    at: str = "",
 ) -> list[Fault]:
     """Faults of one formula.
 
@@ -104,12 +107,13 @@ def family(
         known: what turns a switch → (says, hint). ``name`` is the fault ``<prefix>-<name>`` and turns the switch
             ``name``; ``name=a+b`` is a fault that turns the switches ``a`` and ``b``.
         rare: the names of those that are not `paired`.
+        at: the function that they stand in, where that is not the one which the check looks at.
     """
     faults = []
     for key, (says, hint) in known.items():
         name, _, turned = key.partition("=")
         switches = frozenset((turned or name).split("+"))
-        faults.append(Fault(f"{prefix}-{name}", row, check, says, hint, formula, switches, name not in rare))
+        faults.append(Fault(f"{prefix}-{name}", row, check, says, hint, formula, switches, name not in rare, at))
     return faults
 
 

@@ -181,7 +181,7 @@ def _write_dictionary(folder: Path, made: Computed) -> dict[str, str]:
 
 def _text(dictionary: fixtures.Dictionary) -> str:
     """The dictionary as it is kept: a line for each fault, a line for each check's pairs."""
-    lines = [json.dumps(fault.model_dump()) for fault in dictionary.faults]
+    lines = [json.dumps(fault.model_dump(exclude_defaults=True)) for fault in dictionary.faults]
     pairs = [f"{json.dumps(check)}: {json.dumps(found)}" for check, found in dictionary.additive.items()]
     return '{"faults": [\n' + ",\n".join(lines) + '\n],\n"additive": {\n' + ",\n".join(pairs) + "\n}}\n"
 

@@ -50,6 +50,7 @@ class FaultText(Strict):
     check: str
     says: str
     hint: str
+    at: str = ""
 
 
 class Dictionary(Strict):

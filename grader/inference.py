@@ -164,4 +164,9 @@ def name_upstream(row: RowResult, rows: list[RowResult]) -> RowResult:
     alone = f"{functions} alone is right"
     cause = f"what breaks it lies upstream: {', '.join(broken)}" if broken else "only the whole program fails"
     told = next((c.detail for c in whole if c.detail), row.detail)
-    return row.model_copy(update={"detail": f"{alone}; {cause}" + (f" ({told})" if told else "")})
+    changes: dict[str, object] = {"detail": f"{alone}; {cause}" + (f" ({told})" if told else "")}
+    if broken:  # no line of its own function is to blame, and what was printed on the way says nothing
+        nowhere = {"file": "", "line": None, "output": ""}
+        checks = [c.model_copy(update=nowhere) if c.role == "whole" else c for c in row.checks]
+        changes |= {"upstream": broken, "checks": checks}
+    return row.model_copy(update=changes)

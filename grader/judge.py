@@ -7,11 +7,12 @@ import re
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from grader import calls as call_records
 from grader import derive, pictures, tensorfile
-from grader.assignment import Assignment, Check
+from grader.assignment import Assignment, AxisDetails, Check
 from grader.calls import Call
 from grader.cases import Array
 from grader.compare import Comparison, compare
@@ -42,6 +43,7 @@ class Judged:
     """A check as judged: the verdict, what it rests on, and what its explanation can rest on.
 
     Attributes:
+        given: by case, reads what the probe was given.
         faults: by case, computes what known mistakes give where that depends on what was handed back.
         named: known mistakes that what was handed back is told to be, since there is nothing to compare.
         endings: the cases that did not end well.
@@ -58,6 +60,7 @@ class Judged:
     tensors: dict[str, dict[str, Array]] = field(default_factory=dict)
     expected: dict[str, dict[str, Array]] = field(default_factory=dict)
     params: dict[str, Mapping[str, int | float]] = field(default_factory=dict)
+    given: dict[str, Callable[[], Mapping[str, Array]]] = field(default_factory=dict)
     faults: dict[str, Callable[[], Mapping[str, Mapping[str, Array]]]] = field(default_factory=dict)
     named: list[str] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
@@ -179,6 +182,7 @@ class Judge:
                 judged.detail = f"{error} (case {case.id})"
                 continue
             judged.params[case.id] = case.entry.params
+            judged.given[case.id] = partial(tensorfile.read, case.inputs_path)
             try:
                 got, expected = self._expected(check_id, check, case, got, judged)
             except derive.UnusableError as error:
@@ -261,6 +265,7 @@ class Judge:
         element, measured = worst.worst if self.values else None, worst.evidence
         return Evidence(
             tensor=worst.tensor,
+            says=self.assignment.words_of(check_id, worst.tensor).says,
             case=worst.case,
             shape=list(worst.shape),
             ok=worst.ok,
@@ -276,6 +281,7 @@ class Judge:
             absolute=finite(element.absolute) if element else None,
             relative=finite(element.relative) if element else None,
             allowed=element.allowed if element else None,
+            before=_before(judged, worst) if element and not worst.ok else None,
             wrong=worst.wrong,
             size=worst.size,
             layers=list(worst.layers),
@@ -299,7 +305,9 @@ class Judge:
         axes = self._axes(check_id, tensor)
         if len(axes) != len(index):
             return "[" + ", ".join(str(i) for i in index) + "]"
-        return "[" + ", ".join(f"{axis}={i}" for axis, i in zip(axes, index, strict=True)) + "]"
+        details = [self.assignment.axis_details.get(axis, AxisDetails()).names for axis in axes]
+        told = [names[i] if names else f"{axis}={i}" for names, axis, i in zip(details, axes, index, strict=True)]
+        return f"[{', '.join(told)}]"
 
 
 def _advice(cases: Sequence[FixtureCase], probed: Probed) -> list[str]:
@@ -307,6 +315,15 @@ def _advice(cases: Sequence[FixtureCase], probed: Probed) -> list[str]:
     told = [probed.statuses.get(case.id, {}).get("advice") for case in cases]
     texts = [_text(text) for entry in told if isinstance(entry, list) for text in entry]
     return list(dict.fromkeys(texts))[:MOST_ADVICE]
+
+
+def _before(judged: Judged, worst: Comparison) -> float | None:
+    """What the buffer of a wrong element held before the call: the input of the same name and shape."""
+    read = judged.given.get(worst.case)
+    given = read().get(worst.tensor) if read else None
+    if given is None or worst.worst is None or given.shape != worst.shape:
+        return None
+    return finite(float(given[worst.worst.index]))
 
 
 def finite(value: float) -> float | None:

@@ -16,7 +16,7 @@ from grader.inference import scored
 from grader.result import CheckResult, Result, Visibility
 
 PUBLIC = "public"  # the fixture set whose values anyone may see
-VALUES = ("index", "got", "expected", "absolute", "relative", "allowed", "picture")  # of an evidence
+VALUES = ("index", "got", "expected", "absolute", "relative", "allowed", "before", "picture")  # of an evidence
 
 
 def seen(visibility: Visibility, after_due: bool) -> bool:

@@ -77,6 +77,7 @@ class Evidence(Record):
     """The comparison of one tensor: the worst case of it."""
 
     tensor: str
+    says: str = Field(default="", description="what the tensor is; empty: its name says it")
     case: str
     shape: list[int]
     ok: bool
@@ -92,6 +93,7 @@ class Evidence(Record):
     absolute: float | None
     relative: float | None
     allowed: float | None
+    before: float | None = Field(default=None, description="what its buffer held before the call, if that is known")
     wrong: int = Field(description="elements beyond the limit, in that case")
     size: int
     layers: list[int] = Field(description="layers with elements beyond the limit")
@@ -178,6 +180,7 @@ class RowResult(Record):
     withheld: int = Field(default=0, description="points that untold checks decide; not in max_points")
     under: list[UnderSet] = Field(default=[], description="the row by fixture set, where there were several")
     decided_by: list[str] = Field(default=[], description="of several sets, those that give it no more than it has")
+    upstream: list[str] = Field(default=[], description="ids of the rows that break it, where it is right by itself")
 
 
 class AdviceNote(Record):

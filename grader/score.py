@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from grader.assignment import Assignment, Row
 from grader.result import GRAVITY, CheckResult, Evidence, RowResult, Verdict
 
+NEAR = 0.9  # share of a limit from which an error is told with more digits
+
 
 def gravest(verdicts: Sequence[Verdict]) -> Verdict:
     """The gravest of some verdicts."""
@@ -65,7 +67,8 @@ def _detail(checks: Sequence[CheckResult], verdict: Verdict) -> str:
 
 
 def _closest(evidence: Sequence[Evidence]) -> str:
-    measured = [e for e in evidence if e.error is not None and e.limit > 0]
+    known = [e for e in evidence if e.error is not None and e.limit > 0]
+    measured = [e for e in known if e.honest is not None] or known  # right values may fill an exact range to its end
     if not measured:
         return ""
     worst = max(measured, key=lambda e: (e.error or 0.0) / e.limit)
@@ -78,8 +81,15 @@ def measured_error(evidence: Evidence, tensor: str = "") -> str:
     if error is None:
         return f"not finite{name}"
     if not evidence.of_allowed:
-        return f"{error:.1e}{name} (limit {evidence.limit:.0e})"
+        near = error > NEAR * evidence.limit
+        return f"{f'{error:.6g}' if near else f'{error:.1e}'}{name} (limit {_limit(evidence.limit)})"
     return f"{name.strip()}{': ' if tensor else ''}{_percent(error)} of what is allowed"
+
+
+def _limit(limit: float) -> str:
+    """``1e-04``; in full where one digit is not enough."""
+    short = f"{limit:.0e}"
+    return short if float(short) == limit else f"{limit:g}"
 
 
 def _percent(share: float) -> str:

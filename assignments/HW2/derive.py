@@ -154,14 +154,17 @@ def _batches(handed: Handed) -> list[NDArray[np.int64]]:
         raise UnusableError("the optimiser never takes a step", "train-no-step")
     rows = [row[row != PADDING] for row in batch]
     count = len(handed.inputs["y_train"])
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows):
         if not len(row):
-            text = f"step {number} is taken without a backward pass since the step before"
+            since = f"since step {number - 1} (counted from 0)" if number else "before it"
+            text = f"step {number} is taken without a backward pass {since}"
             raise UnusableError(text, known_steps.why_no_batch(rows))
         if (row < 0).any():
-            raise UnusableError(f"step {number} rests on something that is no sentence of the training data")
+            text = f"step {number} (counted from 0) rests on something that is no sentence of the training data"
+            raise UnusableError(text)
         if (row >= count).any():
-            raise UnusableError(f"step {number} rests on sentences of the validation data", "train-on-validation")
+            text = f"step {number} (counted from 0) rests on sentences of the validation data"
+            raise UnusableError(text, "train-on-validation")
     return rows
 
 
@@ -197,7 +200,9 @@ def training_loop(handed: Handed) -> Derivation:
     expected["seen"] = np.ones_like(counts)
     mean, labels = handed.inputs["x_train"].astype(np.float64).mean(1), y.astype(np.float64)
     taken = [(p, row) for (p, _, _), row in zip(_steps(handed), rows, strict=True)]
-    steps = known_steps.Steps(taken, mean, labels, epochs, size, expected, counts)
+    told = {name: handed.got.get(name, np.zeros(0)).astype(np.float64) for name in ("loss", "foreign")}
+    found = known_steps.Found(told["loss"], counts, told["foreign"])
+    steps = known_steps.Steps(taken, mean, labels, epochs, size, expected, found)
     return Derivation(expected, {"seen": counts}, says, faults=steps.faults)
 
 
@@ -230,7 +235,7 @@ def validation_loop(handed: Handed) -> Derivation:
         found = got(handed, f"predictions.{k}")
         accuracies = got(handed, f"accuracies.{k}")
         if len(accuracies) != k + 1:
-            text = f"validation_accuracy has {len(accuracies)} entries after epoch {k + 1}"
+            text = f"validation_accuracy has {len(accuracies)} entries after {k + 1} epoch{'s' if k else ''}"
             raise UnusableError(text, known_steps.why_so_many_accuracies(len(accuracies), k + 1))
         if found.shape != (len(y), 3):
             sizes = {"val": len(y), "train": len(y_train), "batch": int(handed.params["batch_size"])}

@@ -12,6 +12,7 @@ from assignments.HW2.probes.program import steps
 from grader.cases import Array
 from grader.compare import order_problem
 
+ONE_WAY = ("first-parent", "last-parent")
 NO_ORDER = np.array([-7])  # equals nothing that a probe hands back
 Order = list[int]
 
@@ -137,14 +138,17 @@ def faults(program: Array, right: Mapping[str, Array], got: Mapping[str, Array])
     Args:
         program: the case's table.
         right: ``order`` and ``again`` as the fixture set has them.
-        got: the same as they were handed back.
+        got: the same as they were handed back, and how often tensors were ``compared`` by ``==``.
     """
     walks = {name: Walks.of(program, rows) for name, rows in right.items()}
     orders = {name: [int(node) for node in got[name].reshape(-1)] for name in right if name in got}
     wrong = [name for name, order in orders.items() if not walks[name].right(order)]
+    by_value = bool(got.get("compared", np.zeros(1)).any())
+    others = ONE_WAY if by_value else ("membership-by-value",)  # the walk alone does not tell these apart
     alike = len(wrong) != 1  # what is done wrong in one of two calls alone is no mistake of the walk
     found: dict[str, dict[str, Array]] = {}
     for fault, looks in LOOKS.items():
-        found[f"sort-{fault}"] = {n: got[n] if alike and looks(walks[n], orders[n]) else NO_ORDER for n in wrong}
+        seen = alike and fault not in others
+        found[f"sort-{fault}"] = {n: got[n] if seen and looks(walks[n], orders[n]) else NO_ORDER for n in wrong}
     found["sort-kept-visited"] = {"again": np.zeros(0, np.int64)}
     return found

@@ -19,6 +19,7 @@ Step = tuple[Parameters, Numbers]
 Made = dict[str, dict[str, Array]]
 
 COURSE_BATCH = 10  # the course's constant
+SAME = 1e-4  # two losses of one batch are the same, relative to the larger
 NO_STEPS = -1.0  # equals no count of sentences
 NAMES = ("w1", "b1", "w2", "b2")
 
@@ -86,6 +87,21 @@ BATCHES: Mapping[str, Callable[[int, int], list[list[int]]]] = {  # sentences, b
 
 
 @dataclass(frozen=True)
+class Found:
+    """What was handed back of the steps.
+
+    Attributes:
+        loss: of each.
+        seen: how often each epoch uses each sentence.
+        foreign: of each, how many outputs came from another network than the one under training.
+    """
+
+    loss: Float
+    seen: Float
+    foreign: Float
+
+
+@dataclass(frozen=True)
 class Steps:
     """A loop's steps and what is right of them.
 
@@ -96,7 +112,7 @@ class Steps:
         epochs: how many there are to be.
         size: of a batch, as it was asked for.
         right: what is right at these parameters, of these sentences.
-        seen: how often each epoch uses each sentence.
+        found: what was handed back.
     """
 
     taken: Sequence[Step]
@@ -105,7 +121,7 @@ class Steps:
     epochs: int
     size: int
     right: Mapping[str, Array]
-    seen: Float
+    found: Found
 
     def faults(self) -> Made:
         """By fault what it gives."""
@@ -128,7 +144,8 @@ class Steps:
         """The counts that were handed back, where they rest on the batches that a fault makes."""
         epoch = BATCHES[name](len(self.y), self.size)[:steps]
         same = [row.tolist() for _, row in self.taken] == epoch * self.epochs
-        return self.seen if same else np.full_like(self.seen, NO_STEPS)
+        seen = self.found.seen
+        return seen if same else np.full_like(seen, NO_STEPS)
 
     def _of(self, made: Sequence[tuple[float, Mapping[str, Float]]]) -> Iterator[tuple[str, Array]]:
         yield "loss", np.array([loss for loss, _ in made])
@@ -143,7 +160,8 @@ class Steps:
             "loss-scaled": self._scaled(self.size, self.size),
             "loss-divided": self._scaled(1 / self.size, 1 / self.size),
             "loss-negated": self._scaled(-1, -1),
-            "zeroed-too-late": self._scaled(1, 0),
+            "zeroed-too-late": self._scaled(1, 0) if self._loss_is_right() else self._nothing(),
+            "other-network": self._without_derivatives() if self._is_foreign() else self._nothing(),
             "not-zeroed": self._piled_up(),
             "backward-of-output": [self._of_output(p, row) for p, row in self.taken],
             "labels-inverted": [loss_and_gradients(p, self.mean[row], 1 - self.y[row]) for p, row in self.taken],
@@ -162,6 +180,21 @@ class Steps:
     def _scaled(self, loss: float, derivatives: float) -> list[tuple[float, Mapping[str, Float]]]:
         ones = [self._one(k) for k in range(len(self.taken))]
         return [(loss * value, {n: derivatives * d for n, d in own.items()}) for value, own in ones]
+
+    def _loss_is_right(self) -> bool:
+        right = np.asarray(self.right["loss"], float)
+        return self.found.loss.shape == right.shape and np.allclose(self.found.loss, right, rtol=SAME, atol=0)
+
+    def _is_foreign(self) -> bool:
+        return bool(self.found.foreign.size and self.found.foreign.all())
+
+    def _without_derivatives(self) -> list[tuple[float, Mapping[str, Float]]]:
+        """The losses that were handed back, and no derivatives."""
+        return [(float(loss), zeros) for loss, (_, zeros) in zip(self.found.loss, self._scaled(1, 0), strict=False)]
+
+    def _nothing(self) -> list[tuple[float, Mapping[str, Float]]]:
+        """What equals nothing that is handed back."""
+        return []
 
     def _piled_up(self) -> list[tuple[float, Mapping[str, Float]]]:
         found: list[tuple[float, Mapping[str, Float]]] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from grader.call_steps import Step, arguments, function_of, layer_of
 from grader.calls import Call
@@ -74,6 +75,21 @@ def in_words(steps: Sequence[Step], right_layers: Sequence[int], sizes: Sizes) -
     sentences = [_sentence(one, right_layers) for one in _whole_layers(said, steps)]
     more = len(sentences) - MOST_SAID
     return sentences[:MOST_SAID] + ([f"and {more} more such difference{'s' if more > 1 else ''}"] if more > 0 else [])
+
+
+def about(steps: Sequence[Step]) -> Literal["layers", "sizes", "calls"]:
+    """What the differences are about: tensors of the wrong layer alone, sizes alone, or anything else."""
+    kinds = set()
+    for step in steps:
+        made, right = arguments(step.made or {}), arguments(step.right or {})
+        if step.kind not in ("same", "changed"):
+            return "calls"
+        for name in step.wrong:
+            if isinstance(right.get(name), int):
+                kinds.add("sizes")
+            else:
+                kinds.add("layers" if _base(made.get(name, "")) == _base(right.get(name, "")) else "calls")
+    return "layers" if kinds == {"layers"} else "sizes" if kinds == {"sizes"} else "calls"
 
 
 def records(steps: Sequence[Step], sizes: Sizes) -> list[CallStep]:
@@ -237,7 +253,7 @@ def _all_of_one_layer(steps: Sequence[Step]) -> str | None:
     if len(groups) != 1 or len(layers) != 1 or len({_whom(step, steps) for step in changed}) < 2:
         return None
     group, layer = groups.pop(), layers.pop()
-    return f"in every layer, what is taken from {group} is that of layer {layer}"
+    return f"every layer uses the {group} of layer {layer}"
 
 
 def _whole_layers(said: Sequence[Said], steps: Sequence[Step]) -> list[Said]:

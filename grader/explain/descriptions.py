@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from grader.explain.wrong import WrongTensor, wrong_tensor
 
 MOST = 5  # descriptions
 FORMULA = "check its formula on paper, term by term"
+REST = "what is different there from the rest of {}?"
 SEPARATE = 3  # tensors of a model without a pattern that are told one by one; of more, where it begins
 
 
@@ -33,6 +34,7 @@ class Description:
         hint: what to think about.
         numbers: what was measured.
         pattern: whether something is said of the values.
+        vague: whether nothing is said but that they are wrong.
     """
 
     tensors: tuple[str, ...]
@@ -42,6 +44,7 @@ class Description:
     hint: str = ""
     numbers: str = ""
     pattern: bool = False
+    vague: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ def describe(observed: Observed, tensors: Sequence[str], public: bool) -> list[D
 
 
 def _look(observed: Observed, tensor: WrongTensor) -> _Looked:
-    apart = what_tells_apart([c for c in observed.fixtures if c.id in observed.cases], observed.wrong[tensor.name])
+    seen = [case for case in observed.fixtures if case.id in observed.cases]
+    apart = what_tells_apart(seen, observed.wrong[tensor.name], observed.pointers)
     return _Looked(tensor, region_of(tensor).words, apart, pattern_of(Scene(tensor, observed)))
 
 
@@ -86,15 +90,14 @@ def _description(observed: Observed, group: Sequence[_Looked]) -> Description:
     where = f" only {region}" if region else ""
     where += f"{',' if region else ''} only in the cases where {apart}" if apart else ""
     verb = "is" if len(names) == 1 else "are"
-    place = f"{listed(names)} {verb} wrong{where or ' ' + _share(group)}"
+    subject = listed(observed.spoken(names))
+    place = f"{subject} {verb} wrong{where or _share(group)}"
     if seen is None:
-        hint = (
-            f"what is different there from the rest of {names[0]}?"
-            if where
-            else "check its formula on paper, term by term"
-        )
-        return Description(names, cases, place, place, hint)
-    subject = listed(names) if len(names) == 1 else f"each of {listed(names)}"
+        hint = observed.hint(names[0]) or (REST.format(subject) if where else FORMULA)
+        return Description(names, cases, place, place, hint, vague=not where)
+    subject = subject if len(names) == 1 else f"each of {subject}"
+    if seen.cause and observed.check.allocates:
+        seen = replace(seen, says=f"{seen.says}; {observed.check.function} allocates {observed.check.allocates}")
     text = f"{subject} {seen.says}" if seen.placed or not where else f"{place}; there, it {seen.says}"
     return Description(names, cases, place, text, seen.hint, seen.numbers, True)
 
@@ -102,9 +105,11 @@ def _description(observed: Observed, group: Sequence[_Looked]) -> Description:
 def _share(group: Sequence[_Looked]) -> str:
     wrong = sum(one.tensor.elements for one in group)
     size = sum(case.wrong.size for one in group for case in one.tensor.cases)
+    if all(case.wrong.size == 1 for one in group for case in one.tensor.cases):
+        return ""  # it has one element
     if wrong == size:
-        return "in every element"
-    return "in nearly all elements" if wrong > 0.9 * size else f"in {100 * wrong / size:.0f} % of the elements"
+        return " in every element"
+    return " in nearly all elements" if wrong > 0.9 * size else f" in {100 * wrong / size:.0f} % of the elements"
 
 
 # ---- a model's gradients -----------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ class Lookup:
         value = case.stored.single.get(fault, {}).get(tensor)
         if value is None:
             return self._right(tensor, case)
-        return self.observed.same(tensor, case.got.get(tensor), value)
+        return self.observed.same(tensor, case.got.get(tensor), value, case.expected[tensor])
 
     def _is_sum(self, pair: Pair, tensor: str, case: CaseSeen) -> bool:
         right = case.expected[tensor].astype(np.float64)
@@ -134,7 +134,7 @@ class Lookup:
         if any(part.shape != right.shape for part in changed):
             return False
         total: Float = right + sum(part - right for part in changed)
-        return self.observed.same(tensor, case.got.get(tensor), total)
+        return self.observed.same(tensor, case.got.get(tensor), total, right)
 
     def _is_pair(self, pair: Pair, tensor: str, cases: Sequence[CaseSeen]) -> bool:
         """By the samples that are kept of two at once, in the cases for which they are."""
@@ -147,6 +147,7 @@ class Lookup:
                 got = case.got.get(tensor)
                 if got is None or got.shape != case.expected[tensor].shape:
                     return False
-                if not self.observed.same(tensor, got.reshape(-1)[sample(got.size)], value):
+                kept_of, right = sample(got.size), case.expected[tensor].reshape(-1)
+                if not self.observed.same(tensor, got.reshape(-1)[kept_of], value, right[kept_of]):
                     return False
         return bool(kept)

@@ -10,13 +10,19 @@ from grader.fixtures import FixtureCase
 MOST_SIZES = 2  # that are named together
 
 
-def what_tells_apart(cases: Sequence[FixtureCase], bad: Collection[str]) -> str:
-    """What all bad cases have and no good one has, e.g. ``B > 1`` or ``dbias is NULL``; empty: nothing known."""
+def what_tells_apart(cases: Sequence[FixtureCase], bad: Collection[str], pointers: bool = True) -> str:
+    """What all bad cases have and no good one has, e.g. ``B > 1`` or ``dbias is NULL``; empty: nothing known.
+
+    Args:
+        cases: all of them.
+        bad: the ids of the bad ones.
+        pointers: whether an input that a case lacks is passed as NULL.
+    """
     wrong = [case for case in cases if case.id in bad]
     good = [case for case in cases if case.id not in bad]
     if not wrong or not good:
         return ""
-    return _lacking(wrong, good) or _size_of_one(wrong, good) or _equal_sizes(wrong, good)
+    return (_lacking(wrong, good) if pointers else "") or _size_of_one(wrong, good) or _equal_sizes(wrong, good)
 
 
 def _lacking(wrong: Sequence[FixtureCase], good: Sequence[FixtureCase]) -> str:

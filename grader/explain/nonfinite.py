@@ -41,7 +41,7 @@ def rubbish(tensor: WrongTensor) -> Seen | None:
     if not any(huge(one) for one in tensor.cases):
         return None
     return Seen(
-        "holds numbers like 3e38 or infinity, as memory does that was allocated and never set to zero",
+        "holds numbers like 3e38 or infinity, as uninitialised memory does",
         "malloc hands out memory as it is: what has to be done before it is added to?",
         cause=True,
     )

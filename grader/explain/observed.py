@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from grader import tensorfile
 from grader.assignment import Assignment, Check
 from grader.cases import Array
-from grader.compare import compare
+from grader.compare import allowed_error, compare
 from grader.fault_tensors import Stored
 from grader.fixtures import Dictionary, FixtureCase
 from grader.judge import DOES_NOT_FIT, Judged
@@ -76,25 +76,47 @@ class Observed:
         """The check whose cases, and known mistakes, these are."""
         return self.check.cases_of or self.check_id
 
+    @property
+    def pointers(self) -> bool:
+        """Whether an input that is not given is passed as NULL."""
+        return self.assignment.submission.language == "c"
+
+    def spoken(self, tensors: Sequence[str]) -> list[str]:
+        """Tensors in the words that the assignment has for them, in the order in which it has them; else by name."""
+        words = {name: self.assignment.words_of(self.check_id, name).says for name in tensors}
+        order = [name.rsplit(".", 1)[-1] for name in self.assignment.tensors]
+        place = {name: order.index(name) if name in order else len(order) for name in tensors}
+        return [words[name] or name for name in sorted(tensors, key=lambda name: place[name])]
+
+    def hint(self, tensor: str) -> str:
+        """What the assignment would have one think about where a tensor is wrong; empty: nothing in particular."""
+        return self.assignment.words_of(self.check_id, tensor).hint
+
     def tensors(self) -> list[str]:
         """The tensors that count."""
         return list(self.limits)
 
-    def same(self, tensor: str, got: Array | None, other: Array) -> bool:
-        """Whether a tensor is another within its limit; what is not a number in both is the same."""
+    def same(self, tensor: str, got: Array | None, other: Array, right: Array) -> bool:
+        """Whether a tensor is another within its limit; what is not a number in both is the same.
+
+        The limit is that on the scale of the other or of the right one, whichever is wider: a mistake may leave next
+        to nothing, which rounding does not.
+        """
         limit = self.limits[tensor]
         if got is None or got.dtype.kind not in "fiu" or (limit.scale in EQUALITIES and got.shape != other.shape):
             return False
         if limit.scale in ("order", "between"):  # their right values are no values to be compared with
             return got.shape == other.shape and bool(np.array_equal(got.astype(np.float64), other.astype(np.float64)))
-        if limit.scale not in EQUALITIES or np.isfinite(other).all():
+        if limit.scale not in EQUALITIES:
             return compare("", tensor, got, other, limit).ok
         finite = np.isfinite(other)
-        alike = np.isnan(got) == np.isnan(other)
-        signs = np.isinf(other) == np.isinf(got)
-        if not (alike & signs).all():
+        if not ((np.isnan(got) == np.isnan(other)) & (np.isinf(got) == np.isinf(other))).all():
             return False
-        return compare("", tensor, np.where(finite, got, 0.0), np.where(finite, other, 0.0), limit).ok
+        value, wanted = (np.where(finite, side, 0.0).astype(np.float64) for side in (got, other))
+        allowed = allowed_error(wanted, limit)
+        if right.shape == other.shape:
+            allowed = np.maximum(allowed, allowed_error(right.astype(np.float64), limit))
+        return bool((np.abs(value - wanted) <= allowed).all())
 
 
 def observe(

@@ -101,6 +101,8 @@ def _factor(scene: Scene) -> Seen | None:
     sizes = [abs(value) for value in known]
     name = name_of(sizes, params, scene.observed.assignment.factors)
     number = ", ".join(dict.fromkeys(f"{value:.4g}" for value in known))
+    if not name and all(int(one.wrong.sum()) == 1 for one in scene.tensor.cases) and np.ptp(known) > CLOSE:
+        return None  # any number is another times something
     sign = "minus " if negative else ""
     if name:
         says = f"is {sign}{TIMES.get(name, f'{name} times')} what it should be"

@@ -17,7 +17,11 @@ from grader.judge import Explained
 from grader.result import Explanation
 
 PLACE = "into which buffer does the result go?"
-FORWARD = "beside the forward pass, read from its last line to its first: which call stands where, on which tensors?"
+CALLS = {
+    "calls": "beside the forward pass, read from its last line up: which call stands where, on which tensors?",
+    "layers": "which layer do the pointers of the loop's body belong to?",
+    "sizes": "compare the sizes with those of the forward's call",
+}
 
 
 def explain(observed: Observed, level: Level, public: bool) -> Explained:
@@ -34,12 +38,16 @@ def explain(observed: Observed, level: Level, public: bool) -> Explained:
     if level == "where":
         return Explained(list(_places(observed, record, public)))
     matches = Lookup(observed).matches()
-    found = [*_of_named(observed), *(_of_match(observed, match, level) for match in matches)]
+    named = list(_of_named(observed))
+    found = [*named, *(_of_match(observed, match, level) for match in matches)]
     explained = {tensor for match in matches for tensor in match.tensors}
-    found += [*_of_writes(observed), *_of_record(record, public)]
+    whole = any(match.whole for match in matches)
+    found += [*_of_writes(observed), *_of_record(record, public, whole)]
     if record is None:
         rest = [tensor for tensor in observed.wrong if tensor not in explained]
-        found += [_of_description(one, level == "full" and public) for one in describe(observed, rest, public)]
+        told = bool(named or observed.judged.detail)  # the cause is told: that all is wrong adds nothing
+        described = [one for one in describe(observed, rest, public) if not (told and one.vague)]
+        found += [_of_description(one, level == "full" and public) for one in described]
     found += _of_endings(observed)
     steps = call_words.records(record.steps, call_words.Sizes(record.sizes, public)) if record else []
     return Explained(found, steps, record.case if record else "")
@@ -74,13 +82,13 @@ def _of_named(observed: Observed) -> Iterator[Explanation]:
 def _of_match(observed: Observed, match: Match, level: Level) -> Explanation:
     verb = "equals" if len(match.tensors) == 1 else "equal"
     cases = list(dict.fromkeys(case for tensor in match.tensors for case in observed.wrong[tensor]))
-    text = f"{listed(match.tensors)} {verb} what comes out when {_says(match)}"
+    text = f"{listed(observed.spoken(match.tensors))} {verb} what comes out when {_says(match)}"
     if level == "full":
         text += f" (within the limit, in {len(observed.cases)} case{'s' if len(observed.cases) != 1 else ''})"
     return Explanation(
         kind="fault",
         text=text,
-        hint="; ".join(dict.fromkeys(fault.hint for fault in match.faults if fault.hint)),
+        hint=_hints(match),
         fault="+".join(fault.id for fault in match.faults),
         tensors=list(match.tensors),
         cases=cases,
@@ -90,6 +98,15 @@ def _of_match(observed: Observed, match: Match, level: Level) -> Explanation:
 def _says(match: Match) -> str:
     found = [match.faults, *match.alike]
     return ", or when ".join(dict.fromkeys(_both([fault.says for fault in faults]) for faults in found))
+
+
+def _hints(match: Match) -> str:
+    """What to think about; of mistakes that give the same, one after the other, as they are named."""
+    hints: dict[str, str] = {}
+    for faults in (match.faults, *match.alike):
+        says = _both([fault.says for fault in faults])
+        hints.setdefault(says, "; ".join(dict.fromkeys(fault.hint for fault in faults if fault.hint)))
+    return " Or: ".join(dict.fromkeys(hint for hint in hints.values() if hint))
 
 
 def _both(says: Sequence[str]) -> str:
@@ -107,12 +124,16 @@ def _of_writes(observed: Observed) -> list[Explanation]:
     return [Explanation(kind="pattern", text=text, hint=PLACE, fault=None, tensors=[], cases=[])]
 
 
-def _of_record(record: Record | None, public: bool) -> list[Explanation]:
+def _of_record(record: Record | None, public: bool, named: bool) -> list[Explanation]:
+    """What the calls say; nothing where they differ in one thing, and a known mistake says it already."""
     if record is None:
         return []
     sentences = call_words.in_words(record.steps, record.layers, call_words.Sizes(record.sizes, public))
+    if named and len(sentences) == 1:
+        return []
+    hint = CALLS[call_words.about(record.steps)]
     return [
-        Explanation(kind="calls", text=text, hint="" if i else FORWARD, fault=None, tensors=[], cases=[record.case])
+        Explanation(kind="calls", text=text, hint="" if i else hint, fault=None, tensors=[], cases=[record.case])
         for i, text in enumerate(sentences)
     ]
 
@@ -131,7 +152,7 @@ def _of_description(one: Description, numbers: bool) -> Explanation:
 def _of_endings(observed: Observed) -> list[Explanation]:
     """What the cases that do not end well have, and the others have not; how far they come."""
     endings = observed.judged.endings
-    apart = what_tells_apart(observed.fixtures, endings)
+    apart = what_tells_apart(observed.fixtures, endings, observed.pointers)
     told = [(text, "what happens next?") for name in list(endings)[:1] if (text := _how_far(observed, name))]
     if apart:
         hint = "what is different there, in the loops and in what may be read?"

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from grader.report import html_charts, html_pictures
+from grader.report.evidence import layers
 from grader.report.html_calls import call_rows
 from grader.report.target import put
 from grader.report.texts import bounded, visible
@@ -60,7 +61,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(bounded=bounded, number=html_charts.number, describe=describe, measured=measured_error)
+    found.filters.update(
+        bounded=bounded, number=html_charts.number, describe=describe, layers=layers, measured=measured_error
+    )
     found.globals.update(
         sign=SIGNS.__getitem__,
         words=words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from grader.report.terminal import evidence_lines
+from grader.report.evidence import joined_lines, upstream_words
 from grader.report.texts import printable
 from grader.result import CheckResult, Result, RowResult, words
 
@@ -56,6 +56,8 @@ def row_line(row: RowResult) -> str:
 def row_text(row: RowResult, most: int = MOST_OF_A_ROW) -> str:
     """What came of a row, and what that rests on where it is not right."""
     lines = [row_line(row)]
+    if row.upstream:
+        return clip("\n".join([*lines, one_line(upstream_words(row))]), most)
     for check in row.checks:
         if check.verdict != "pass":
             lines += _check_lines(check)
@@ -72,9 +74,8 @@ def _check_lines(check: CheckResult) -> Iterator[str]:
         yield f"  {one_line(check.detail)}"
     if check.calls_differ:
         yield f"  calls: {one_line(check.calls_differ)}"
-    for evidence in check.evidence:
-        if not evidence.ok:
-            yield from (f"  {one_line(line)}" for line in evidence_lines(evidence))
+    wrong = [evidence for evidence in check.evidence if not evidence.ok]
+    yield from (f"  {one_line(line)}" for line in joined_lines(wrong))
     printed = check.output.strip().splitlines()
     if printed:
         yield "  it printed:"

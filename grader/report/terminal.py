@@ -11,9 +11,9 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from grader.report.evidence import joined_lines, upstream_words
 from grader.report.texts import printable
-from grader.result import CheckResult, Evidence, Result, RowResult, Verdict, words
-from grader.score import describe, measured_error
+from grader.result import CheckResult, Result, RowResult, Verdict, words
 
 STYLES: dict[Verdict, str] = {
     "pass": "green",
@@ -93,6 +93,9 @@ def _points(row: RowResult) -> str:
 
 def _print_row(result: Result, row: RowResult, console: Console, verbose: bool) -> None:
     console.print(Text(f"\n{row.title}: {words(row.verdict, row.inferred)}", style="bold"))
+    if row.upstream and not verbose:
+        _print(Text(f"  {printable(upstream_words(row))} (--verbose shows its own evidence)"), console)
+        return
     for check in row.checks:
         if check.verdict != "pass" or verbose:
             for line in _check_lines(check, verbose):
@@ -130,7 +133,7 @@ def _check_lines(check: CheckResult, verbose: bool) -> Iterator[Text]:
             yield Text(f"      hint: {printable(explanation.hint)}", style="italic")
     if check.detail:
         yield Text(f"    {printable(check.detail)}")
-    if verbose or not any(explanation.kind == "calls" for explanation in check.explanations):
+    if verbose or not any(explanation.kind in ("calls", "fault") for explanation in check.explanations):
         yield from _call_lines(check)
     yield from _evidence_lines(check, verbose)
     printed = check.output.strip().splitlines()
@@ -161,34 +164,9 @@ def _call_lines(check: CheckResult) -> Iterator[Text]:
 def _evidence_lines(check: CheckResult, verbose: bool) -> Iterator[Text]:
     told = [evidence for evidence in check.evidence if verbose or not evidence.ok]
     full = told if verbose else told[:MOST_TENSORS]
-    for evidence in full:
-        yield from (Text(f"    {line}") for line in evidence_lines(evidence))
+    yield from (Text(f"    {line}") for line in joined_lines(full))
     if rest := [evidence.tensor for evidence in told[len(full) :]]:
         yield Text(f"    and wrong: {', '.join(rest)} (--verbose shows them)")
-
-
-def evidence_lines(evidence: Evidence) -> Iterator[str]:
-    """A tensor's evidence: what is wrong, where, by how much, how widely."""
-    name = f"{evidence.tensor} [{', '.join(str(n) for n in evidence.shape)}]"
-    if evidence.ok:
-        yield f"{name}: ok, error {measured_error(evidence)}"
-        return
-    if evidence.expected is None:
-        yield f"{name}, case {evidence.case}: {describe(evidence)}"
-        return
-    yield f"{name}: {evidence.wrong} of {evidence.size} wrong (case {evidence.case}), furthest off at {evidence.place}:"
-    yield (
-        f"  got {_number(evidence.got)}, expected {_number(evidence.expected)}; off by {_number(evidence.absolute)},"
-        f" relative {_number(evidence.relative)}, allowed {_number(evidence.allowed)}"
-    )
-    if evidence.layers:
-        layers = ", ".join(str(layer) for layer in evidence.layers)
-        plural = "s" if len(evidence.layers) > 1 else ""
-        yield f"  wrong in layer{plural} {layers}; the gradient passes layer {evidence.layers[-1]} first"
-
-
-def _number(value: float | None) -> str:
-    return "not finite" if value is None else f"{value:.6g}"
 
 
 # ---- what is left to say ---------------------------------------------------------------------------------

@@ -119,7 +119,8 @@ def test_what_breaks_the_whole_program_upstream_is_named() -> None:
     row = adamw("pass", "fail")
     named = name_upstream(row, [row, row_result("fail", id="gelu"), row_result(id="matmul")])
     assert named.detail == "gpt2_update alone is right; what breaks it lies upstream: gelu (step 3 is off)"
-    assert (named.points, named.verdict) == (0, "fail")
+    assert (named.points, named.verdict, named.upstream) == (0, "fail", ["gelu"])
+    assert [(check.file, check.line, check.output) for check in named.checks[1:]] == [("", None, "")]
 
 
 def test_where_nothing_upstream_is_wrong_that_is_said() -> None:

@@ -29,22 +29,29 @@ def _listed(order: object, longest: int) -> list[Any]:
         raise Wrong(f"topological_sort returns {type(order).__name__}, which is no sequence of variables")
     found = list(islice(order, longest))
     if strange := [v for v in found if not hasattr(v, "unique_id")]:
-        raise Wrong(f"topological_sort returns {type(strange[0]).__name__} where a variable should be")
+        kind = type(strange[0]).__name__
+        kinds = {"int": "ints (unique_ids?)", "str": "strs (names?)"}.get(kind, f"{kind} objects")
+        raise Wrong(f"the order contains {kinds}, where variables should be")
     return found
 
 
 def probe_order(job: Job, case: Case) -> Status:
-    """``order``: the numbers of the nodes that `topological_sort` returns for the root; ``again``: a second time."""
+    """``order``: the numbers of the nodes that `topological_sort` returns for the root; ``again``: a second time.
+
+    ``compared``: how often it has compared tensors by ``==``, as `in` does with a list of them.
+    """
 
     def work(report: Report) -> None:
         sort = load.autodiff(job).topological_sort
         graph, _ = _graph(job, case)
         found = {}
+        comparisons = graph.count_comparisons()
         for name in ("order", "again"):
             order = sort(graph.root)
             if order is None and is_empty(sort):
                 raise Unwritten("topological_sort is empty")
             found[name] = np.array(graph.numbers(_listed(order, 4 * len(graph.nodes) + 4)), np.int64)
+        found["compared"] = np.array([len(comparisons)], np.int64)
         arrays.write(case["out"], found)
 
     return run(job, case, work)

@@ -66,10 +66,14 @@ def patch_method(owner: Any, name: str, before: Callable[..., None]) -> None:
 
 @dataclass
 class Step:
-    """What an optimiser was handed: numbers of the sentences, loss, parameters and their derivatives."""
+    """What an optimiser was handed: numbers of the sentences, loss, parameters and their derivatives.
+
+    ``foreign``: how many outputs came from another network than the one under training.
+    """
 
     batch: list[int]
     loss: float
+    foreign: int
     parameters: dict[str, Array]
     gradients: dict[str, Array]
 
@@ -90,23 +94,25 @@ class Watch:
     _outputs: list[tuple[int, list[int]]] = field(default_factory=list)
     _batch: list[int] = field(default_factory=list)
     _loss: float = 0.0
+    _foreign: int = 0
     _depth: int = 0
 
     def install(self, framework: Any, module: Any, model: Any) -> None:
         """Watches the model's forward, every backward, and every optimiser's step."""
-        self._watch_forward(type(model))
+        self._watch_forward(type(model), model)
         patch_method(framework.Tensor, "backward", self._backward)
         classes = [*vars(framework.optim).values(), *vars(module).values()]
         for cls in dict.fromkeys(c for c in classes if isinstance(c, type) and callable(vars(c).get("step"))):
             self._watch_step(cls)
 
-    def _watch_forward(self, cls: Any) -> None:
+    def _watch_forward(self, cls: Any, trained: Any) -> None:
         original = cls.forward
 
         def forward(model: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
             out = original(model, x, *args, **kwargs)
             if hasattr(out, "unique_id") and hasattr(x, "to_numpy"):
                 self._outputs.append((out.unique_id, self._numbers(x)))
+                self._foreign += model is not trained
             return out
 
         cls.forward = forward
@@ -143,15 +149,16 @@ class Watch:
         for name, p in self.parameters.items():
             grad = p.value.grad
             gradients[name] = np.zeros_like(values[name]) if grad is None else np.array(grad.to_numpy())
-        self.steps.append(Step(self._batch, self._loss, values, gradients))
-        self._batch, self._loss = [], 0.0
+        self.steps.append(Step(self._batch, self._loss, self._foreign, values, gradients))
+        self._batch, self._loss, self._foreign = [], 0.0, 0
 
     def tensors(self) -> dict[str, Any]:
-        """``batch`` [steps, longest] (padded with -2), ``loss`` [steps], ``w1`` … and ``dw1`` … [steps, …]."""
+        """``batch`` [steps, longest] (padded with -2); ``loss``, ``foreign`` [steps]; ``w1`` … ``dw1`` … [steps, …]."""
         longest = max((len(s.batch) for s in self.steps), default=0)
         rows = [s.batch + [-2] * (longest - len(s.batch)) for s in self.steps]
         found: dict[str, Any] = {"batch": np.array(rows, np.int64).reshape(len(self.steps), longest)}
         found["loss"] = np.array([s.loss for s in self.steps], np.float64)
+        found["foreign"] = np.array([s.foreign for s in self.steps], np.int64)
         for name in NAMES if self.steps else ():
             found[name] = np.array([s.parameters[name] for s in self.steps])
             found["d" + name] = np.array([s.gradients[name] for s in self.steps])

@@ -76,8 +76,11 @@ GELU = family(
         "cube-not-derived": ("the inner derivative is sqrt(2/pi) alone: the cube's derivative is missing", INNER),
         "du-without-the-scale": ("the inner derivative lacks the factor sqrt(2/pi)", INNER),
         "scale-not-rooted": ("2/pi stands in place of sqrt(2/pi)", "compare the constant with that of gelu_forward"),
-        "halved": ("the derivative is half of what it should be", "count the factors 0.5"),
-        "doubled": ("the derivative is twice what it should be", "count the factors 0.5"),
+        "halved": ("the derivative is half of what it should be", "where is there a factor 0.5 too many?"),
+        "doubled": (
+            "the derivative is twice what it should be",
+            "where does a factor 2 come in, or where is a factor 0.5 missing?",
+        ),
         "negated": ("the derivative has the wrong sign", "the derivative is near 1 for a large x"),
         "first-half-missing": ("the first term, (1 + tanh(u)), lacks its factor 0.5", PRODUCT),
         "second-half-missing": ("the second term, x * (1 - tanh(u)^2) * u', lacks its factor 0.5", PRODUCT),

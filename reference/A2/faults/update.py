@@ -123,7 +123,7 @@ FAULTS = family(
         "correction-multiplied": ("m and v are multiplied by 1 - beta^t in place of divided", CORRECT),
         "l2": ("weight_decay * param is added to the gradient (L2), and so gets into m and v", DECOUPLED),
         "no-decay": ("there is no weight decay", DECOUPLED),
-        "decay-scaled-by-v": ("the weight decay is divided by sqrt(v), as the gradient is", DECOUPLED),
+        "decay-scaled-by-v": ("the weight decay is divided by sqrt(v), as m is", DECOUPLED),
         "decay-without-lr": ("the weight decay is not scaled by the learning rate", DECOUPLED),
         "step-without-lr": ("the step is not scaled by the learning rate; only the weight decay is", DECOUPLED),
         "decay-sign": ("the weight decay lets the weights grow", DECOUPLED),

@@ -187,7 +187,7 @@ MIRROR = "read gpt2_forward from its last line to its first: each call has its b
 LAYER = "which layer do the pointers of the loop's body belong to?"
 STREAM = "the residual stream: what enters layer l is the residual3 of layer l - 1, or encoded"
 SHARED = "a sum passes its gradient on to both of its inputs"
-MEAN = "the loss is the mean of B * T losses: what is its derivative by each of them?"
+MEAN = "the loss is the mean of B * T losses: what is its derivative with respect to each?"
 SIZES = "compare the sizes with those of the forward's call"
 
 
@@ -257,13 +257,13 @@ CHANGED: dict[str, tuple[Change, str, str]] = {
         "the classifier's matmul gets V in place of Vp as the width of its rows",
         SIZES,
     ),
-    "weights-of-first-layer": (_of_first_layer("params"), "every layer gets the weights of layer 0", LAYER),
+    "weights-of-first-layer": (_of_first_layer("params"), "every layer uses the weights of layer 0", LAYER),
     "gradients-of-first-layer": (
         _of_first_layer("grads"),
         "the gradients of all layers' parameters go into those of layer 0",
         LAYER,
     ),
-    "activations-of-first-layer": (_of_first_layer("acts"), "every layer gets the activations of layer 0", LAYER),
+    "activations-of-first-layer": (_of_first_layer("acts"), "every layer uses the activations of layer 0", LAYER),
     "encoder-missing": (_left_out(ENC, ""), "encoder_backward is not called", MIRROR),
     "encoder-targets": (
         _set(ENC, "", inp="targets"),
@@ -300,7 +300,7 @@ CHANGED: dict[str, tuple[Change, str, str]] = {
         "attention_backward gets the scores in place of the weights",
         MIRROR,
     ),
-    "b-and-t-swapped": (_swapped(ATT, "", "B", "T"), "attention_backward gets B and T the wrong way round", SIZES),
+    "b-and-t-swapped": (_swapped(ATT, "", "B", "T"), "attention_backward gets B and T swapped", SIZES),
     "lnf-given-its-output": (
         _edited(LN, "", lambda call: {"inp": "acts.lnf"} if "lnf" in str(call["args"]["dout"]) else {}),
         "the final LayerNorm's backward gets its output in place of its input",

@@ -39,7 +39,10 @@ def _buffer(size: int, zeroed: int) -> Float:
     return memory.view(np.float32).astype(np.float64)
 
 
-SIZES = "two buffers, each with its own number of floats: memset counts bytes"
+BUFFERS = "how many buffers hold gradients, and which line zeroes each?"
+COUNTS = "two buffers, each with its own number of floats: which number belongs to which?"
+BYTES = "in which unit does memset count, and in which does num_parameters or num_activations?"
+END = "to which element does each memset go, and which is the last of the buffer?"
 
 FAULTS = [
     *family(
@@ -48,29 +51,35 @@ FAULTS = [
         "zero-grad",
         zero_grad,
         {
-            "parameters-only=grads_acts-left-out": ("the gradients of the activations are not zeroed", SIZES),
-            "activations-only=grads-left-out": ("the gradients of the parameters are not zeroed", SIZES),
+            "parameters-only=grads_acts-left-out": ("the gradients of the activations are not zeroed", BUFFERS),
+            "activations-only=grads-left-out": ("the gradients of the parameters are not zeroed", BUFFERS),
             "num-parameters": (
                 "only the first num_parameters of the activations' gradients are zeroed",
-                SIZES,
+                COUNTS,
             ),
             "bytes=grads-bytes": (
                 "sizeof(float) is forgotten: a quarter of the parameters' gradients is zeroed",
-                SIZES,
+                BYTES,
             ),
             "bytes-of-activations=grads_acts-bytes": (
                 "sizeof(float) is forgotten: a quarter of the activations' gradients is zeroed",
-                SIZES,
+                BYTES,
             ),
             "bytes-of-both=grads-bytes+grads_acts-bytes": (
                 "sizeof(float) is forgotten: a quarter of each buffer is zeroed",
-                SIZES,
+                BYTES,
             ),
-            "last-element=grads_acts-last": ("the last of the activations' gradients is left out", SIZES),
-            "last-parameter=grads-last": ("the last of the parameters' gradients is left out", SIZES),
+            "last-element=grads_acts-last": (
+                "the last element (one float) of the activations' gradients is left out",
+                END,
+            ),
+            "last-parameter=grads-last": (
+                "the last element (one float) of the parameters' gradients is left out",
+                END,
+            ),
             "one-tensor=first-tensor": (
                 "of the parameters' gradients, only those of the first tensor, wte, are zeroed",
-                SIZES,
+                COUNTS,
             ),
         },
     ),

@@ -66,6 +66,8 @@ LINEAR: dict[str, tuple[str, str]] = {
     "shifted": ("one half is not taken from the random numbers before they are made smaller", RANGE),
     "constant": ("all numbers are alike", ALIKE),
     "zeros": ("all numbers are zero", ALIKE),
+}
+PARAMETERS: dict[str, tuple[str, str]] = {
     "weights-zeros": ("the weights are zero", ALIKE),
     "bias-zeros": ("the bias is zero", BIAS),
     "bias-constant": ("all elements of the bias are alike", BIAS),
@@ -78,7 +80,8 @@ NETWORK: dict[str, tuple[str, str]] = {
 }
 
 FAULTS: list[Fault] = [
-    *family("linear_init", "linear_init", "linear-init", linear_init, LINEAR, [key.split("=")[0] for key in LINEAR]),
+    *family("linear_init", "linear_init", "linear-init", linear_init, LINEAR, list(LINEAR), at="RParam"),
+    *family("linear_init", "linear_init", "linear-init", linear_init, PARAMETERS, list(PARAMETERS)),
     *family(
         "network_init", "network_init", "network-init", network_init, NETWORK, [key.split("=")[0] for key in NETWORK]
     ),

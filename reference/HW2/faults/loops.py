@@ -35,6 +35,10 @@ TRAINING: dict[str, tuple[str, str]] = {
     "labels-shifted": ("the labels are those of the sentences one further on", LABELS),
     "zeroed-too-late": ("the derivatives are set to zero between the backward pass and the step", OLD),
     "not-zeroed": ("the derivatives of the steps before are still there", OLD),
+    "other-network": (
+        "the outputs come from another network than the one that is trained, so that its parameters get no derivatives",
+        "where is a `Network` made, and which one does the loop call in each step?",
+    ),
     "backward-of-output": ("the backward pass is that of the outputs' sum, not of the loss", WHAT),
     "loss-scaled": ("the loss is multiplied by the batch size", WHAT),
     "loss-divided": ("the loss is divided by the batch size", WHAT),

@@ -6,13 +6,13 @@ from grader.faults import Fault
 
 FINISHED = "when is it known that a variable's parents are all in the list?"
 KNOWN: dict[str, tuple[str, str]] = {
-    "reversed": ("the order is turned round, with leaves first", "with which variable does `backpropagate` begin?"),
+    "reversed": ("the order is reversed, with leaves first", "with which variable does `backpropagate` begin?"),
     "by-creation": (
         "the variables are sorted by when they were made, oldest first",
         "which variable is to come first: the result, or what it was computed from?",
     ),
     "without-visited": (
-        "a variable that several others use is put in once for each way to it",
+        "a variable is added once per path to it, not once in all",
         "how does a walk know where it has been?",
     ),
     "breadth-first": ("the graph is walked breadth first from the root", FINISHED),
@@ -22,10 +22,10 @@ KNOWN: dict[str, tuple[str, str]] = {
     "without-leaves": ("leaves are left out", "which variables are to receive a derivative in the end?"),
     "root-alone": ("the root alone is in the order", "does the walk go on to the parents?"),
     "empty": ("the list stays empty", "where is something put into the list that is returned?"),
-    "first-parent": ("of each variable the first parent alone is followed", "how many parents has a sum?"),
-    "last-parent": ("of each variable the last parent alone is followed", "how many parents has a sum?"),
+    "first-parent": ("only the first parent of each variable is followed", "how many parents has a sum?"),
+    "last-parent": ("only the last parent of each variable is followed", "how many parents has a sum?"),
     "membership-by-value": (
-        "variables are looked for with `in` or `==`, which compares tensors by value and is true of any",
+        "variables are looked for with `in` or `==`, which compares tensors by value and is true for any two tensors",
         "what tells one variable from all others?",
     ),
     "kept-visited": (

@@ -148,7 +148,7 @@ def test_all_weights_of_one_layer() -> None:
                 if str(value).startswith("params.") and "[" in str(value):
                     call["args"][name] = f"{str(value).split('[')[0]}[l=0]"
 
-    assert sentences(change) == ["in every layer, what is taken from params is that of layer 0"]
+    assert sentences(change) == ["every layer uses the params of layer 0"]
 
 
 def test_many_differences_are_counted() -> None:

@@ -89,6 +89,13 @@ def test_a_factor_without_a_name() -> None:
     assert text == "dx is off by a constant factor"
 
 
+def test_single_numbers_have_no_factor_of_their_own() -> None:
+    cases = [Made({"loss": np.array([k * 1.7])}, {"loss": np.array([1.0])}) for k in (1.0, 2.0, 3.0)]
+    assert described(*cases) == ["loss is wrong"]
+    cases = [Made({"loss": np.array([2 * k])}, {"loss": np.array([k])}) for k in (1.0, 2.0, 3.0)]
+    assert described(*cases) == ["loss is twice what it should be"]
+
+
 def test_two_factors_are_none() -> None:
     assert "factor" not in told(BEFORE + np.where(np.arange(7) < 3, 1.2, 1.4) * CHANGE)
 
@@ -139,7 +146,7 @@ def test_denormal_numbers() -> None:
 
 def test_memory_that_was_never_set() -> None:
     got = np.where(np.arange(7) < 3, 3.39e38, RIGHT)
-    assert "memory does that was allocated and never set to zero" in told(got, None)
+    assert "as uninitialised memory does" in told(got, None)
     consequence = Made({"dx": got, "dw": np.full(4, np.nan)}, {"dx": RIGHT, "dw": values(4)})
     assert len(described(consequence)) == 1, "what follows from it is not told"
 

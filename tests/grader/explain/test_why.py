@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grader.explain.dictionary import Match
 from grader.explain.endings import what_tells_apart
 from grader.explain.factors import name_of
 from grader.explain.levels import LEVELS, Level
-from tests.grader.explain.support import explained, inputs_of, known, public_set, tensors_of
+from grader.explain.why import CALLS, _of_match
+from grader.fixtures import FaultText
+from tests.grader.explain.support import Made, explained, inputs_of, known, observed_of, public_set, tensors_of
 
 DIGITS = re.compile(r"\d+\.\d+|\d+e-?\d+|\[\d|= \d")
 SAMPLES = [
@@ -136,6 +139,64 @@ def test_a_crash_where_a_pointer_is_null() -> None:
     assert [(one.kind, one.text) for one in found.explanations] == [
         ("crash", "only the cases in which dbias is NULL do not end well; the others do")
     ]
+
+
+def test_what_a_python_function_is_not_given_is_not_null() -> None:
+    cases = public_set("HW2").cases("accumulation")
+    assert what_tells_apart(cases, {"accumulation/one-graph"}) == "second is NULL"
+    assert what_tells_apart(cases, {"accumulation/one-graph"}, pointers=False) == ""
+    right = {case.id: case.expected for case in cases}
+    wrong = {name: {"x1": own["x1"] * np.float32(1.7)} for name, own in right.items() if name.endswith("one-graph")}
+    assert not any("NULL" in one.text for one in explained("HW2", "accumulation", wrong).explanations)
+
+
+def test_the_hint_is_about_what_is_wrong_with_the_calls() -> None:
+    def hint(argument: str, value: Any) -> str:
+        case = public_set("A2").cases("gpt2_backward")[0]
+        made = [{**call, "args": dict(call["args"])} for call in case.calls]
+        made[4]["args"][argument] = value(made[4]["args"][argument])
+        wrong = {case.id: {"dlnfw": 1.7 * case.expected["dlnfw"].astype(np.float64)}}
+        found = explained("A2", "gpt2_backward", wrong, dictionary=False, statuses={case.id: {"calls": made}})
+        return found.explanations[0].hint
+
+    assert hint("OC", lambda size: size + 1) == CALLS["sizes"]
+    assert hint("weight", lambda name: name.split("[")[0] + "[l=0]") == CALLS["layers"]
+    assert hint("weight", lambda name: "memory of its own") == CALLS["calls"]
+
+
+def test_what_a_known_mistake_says_of_the_calls_is_said_once() -> None:
+    cases = public_set("A2").cases("gpt2_backward")
+    statuses = {}
+    for case in cases:
+        made = [{**call, "args": dict(call["args"])} for call in case.calls]
+        for call in made:
+            if call["function"] == "attention_backward":
+                call["args"]["B"], call["args"]["T"] = call["args"]["T"], call["args"]["B"]
+        statuses[case.id] = {"calls": made}
+    (only,) = explained(
+        "A2", "gpt2_backward", tensors_of("A2", "backward-b-and-t-swapped"), statuses=statuses
+    ).explanations
+    assert only.text.endswith("equal what comes out when attention_backward gets B and T swapped")
+
+
+def test_mistakes_that_give_the_same_have_each_its_hint() -> None:
+    first, second = (FaultText(id=n, row="first", check="probe", says=f"{n} is so", hint=f"why {n}?") for n in "ab")
+    observed = observed_of(Made({"dx": np.array([2.0, 3.0])}, {"dx": np.array([1.0, 2.0])}))
+    told = _of_match(observed, Match((first,), ("dx",), True, ((second,),)), "hint")
+    assert told.text == "dx equals what comes out when a is so, or when b is so"
+    assert told.hint == "why a? Or: why b?"
+
+
+def test_a_loss_that_is_next_to_nothing_is_a_mistakes() -> None:
+    """A log-softmax of one output is 0 with a derivative of 0, of which rounding leaves something."""
+    cases = tensors_of("HW2", "loss-log-softmax")
+    handed = {name: {key: value + 1e-6 * (key == "dout") for key, value in own.items()} for name, own in cases.items()}
+    (only,) = explained("HW2", "loss", handed).explanations
+    assert (
+        only.text
+        == "loss and dout equal what comes out when a log-softmax over the batch takes the place of the logarithm"
+    )
+    assert only.hint == "what is the logarithm taken of? the output is a probability already"
 
 
 def test_inputs_that_are_written_to() -> None:

@@ -104,9 +104,10 @@ def test_a_failure_says_where_and_by_how_much() -> None:
 
 def test_a_layer_says_where_it_begins() -> None:
     wrong = check_result("fail", evidence=[evidence(False, layers=[0, 1])])
-    assert "wrong in layers 0, 1; the gradient passes layer 1 first" in shown(
-        result(row_result("fail", checks=[wrong]))
-    )
+    told = shown(result(row_result("fail", checks=[wrong])))
+    assert "wrong in layers 0, 1; first wrong layer in backward order: 1" in told
+    alone = check_result("fail", evidence=[evidence(False, layers=[0])])
+    assert "wrong in layer 0 alone" in shown(result(row_result("fail", checks=[alone])))
 
 
 def test_of_many_wrong_tensors_the_first_are_shown_in_full() -> None:
@@ -161,7 +162,46 @@ def test_the_total_is_said_once_in_the_table_and_once_below() -> None:
 
 def test_numbers_that_are_none_are_said_in_words() -> None:
     wrong = check_result("fail", evidence=[evidence(False, got=None, absolute=None, relative=None)])
-    assert "got not finite, expected 1;" in shown(result(row_result("fail", checks=[wrong])))
+    assert "got NaN or infinity, expected 1\n" in shown(result(row_result("fail", checks=[wrong])))
+
+
+def test_what_is_no_number_is_left_out() -> None:
+    wrong = check_result("fail", evidence=[evidence(False, expected=0.0, relative=None, allowed=0.0)])
+    assert "got 1.5, expected 0; off by 0.5, allowed 0\n" in shown(result(row_result("fail", checks=[wrong])))
+
+
+def test_what_was_in_the_buffer_before_is_told() -> None:
+    wrong = check_result("fail", evidence=[evidence(False, before=-0.25)])
+    text = " ".join(shown(result(row_result("fail", checks=[wrong]))).split())
+    assert "allowed 0.0001; before the call it held -0.25" in text
+
+
+def test_a_tensor_is_told_in_words() -> None:
+    wrong = check_result("fail", evidence=[evidence(False, says="the share kept", size=1, wrong=1, shape=[1])])
+    assert "dinp (the share kept) [1]: wrong (case probe/small):" in shown(result(row_result("fail", checks=[wrong])))
+
+
+def test_the_same_is_not_said_twice() -> None:
+    given = {
+        "expected": None,
+        "got": None,
+        "index": None,
+        "reason": "order",
+        "note": "node 1 is not in it",
+        "shape": [7],
+    }
+    lost = [evidence(False, tensor=name, **given) for name in ("again", "order")]
+    text = shown(result(row_result("fail", checks=[check_result("fail", evidence=lost)])))
+    assert text.count("node 1 is not in it") == 1
+    assert "again and order [7], case probe/small: node 1 is not in it" in text
+
+
+def test_what_others_break_shows_no_evidence() -> None:
+    broken = row_result("fail", checks=[check_result("fail", output="noise")], upstream=["gelu", "matmul"])
+    text = shown(result(broken))
+    assert "mend gelu and matmul first" in text
+    assert not any(word in text for word in ("noise", "furthest off", "again:"))
+    assert "furthest off" in shown(result(broken), verbose=True)
 
 
 def test_what_it_printed_is_cut() -> None:
