@@ -133,11 +133,18 @@ def grade_parser() -> argparse.ArgumentParser:
         "--cflags", default="", metavar="FLAGS", help="appended to the build's; with the `=`: --cflags=-O3"
     )
     parser.add_argument("--no-second-look", action="store_true", help="leave out what is built for advice alone")
-    parser.add_argument("--sanitize", action="store_true", help="A2: watch memory and threads in what passes too")
+    parser.add_argument(
+        "--sanitize",
+        action="store_true",
+        help="A2: watch memory and threads in what passes too; HW2 with a GPU: compute-sanitizer on the kernels",
+    )
     parser.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
     parser.add_argument("--framework", choices=("ours", "submitted"), default="ours", help="HW2: whose minitorch")
     parser.add_argument(
-        "--backend", choices=("numpy", "simple", "auto", "cuda"), help="HW2: what computes (default: numpy)"
+        "--backend",
+        choices=("numpy", "simple", "auto", "cuda"),
+        help="HW2: what computes (default: numpy); auto: looks at src/combine.cu too, and computes on it where there is"
+        " a GPU; cuda: demands one",
     )
     parser.add_argument("--full", action="store_true", help="train to the end, not only to the bar")
     parser.add_argument("--checkpoint", type=Path, metavar="BIN", help="A2: a real checkpoint, with --state")

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from grader import statuses
 from grader.assignment import Assignment, Check, Limits
+from grader.cuda.machine import Gpu
 from grader.errors import InfrastructureError
 from grader.fixtures import sha256
 from grader.home import ROOT, cache_folder
@@ -28,6 +29,7 @@ from grader.statuses import Status
 
 Follow = Callable[[dict[str, Any]], None]
 
+CUDA = "cuda"  # the backend that takes a GPU
 ROOM_FOR_A_REPORT = 1 << 20  # bytes; on a disk with less, nothing can be said of the submission
 SOURCES = (".c", ".cpp", ".h", ".py")  # of what our own builds are made from
 FOLLOW_EVERY = 0.5  # seconds between two looks at the progress of a check
@@ -150,6 +152,8 @@ class Engine:
         compiler: the compiler that builds it; empty for Python.
         extra_flags: appended to the flags of every build of the submission.
         hidden: folders that no box may see, but for the parts that it names.
+        backend: what computes, in place of what the builds say; none: as they say.
+        gpu: what boxes get in which the backend is CUDA, and no other.
     """
 
     assignment: Assignment
@@ -159,6 +163,8 @@ class Engine:
     compiler: str = "gcc"
     extra_flags: Sequence[str] = ()
     hidden: Sequence[Path] = (ROOT,)
+    backend: str | None = None
+    gpu: Gpu | None = None
     _counter: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -177,18 +183,24 @@ class Engine:
         limits: Limits,
         environment: Mapping[str, str],
         handed: Sequence[int] = (),
+        through: Sequence[str] = (),
     ) -> Outcome:
         job_file = Path(job["out"]).parent / "job.json"
+        gpu = self.gpu if environment.get(self.assignment.backend_variable or "") == CUDA else None
+        if gpu is not None:  # its driver maps far more addresses than there is memory; the watch counts memory
+            job = {**job, "limits": {key: value for key, value in job["limits"].items() if key != "memory_mb"}}
         with self._lock:
             driver, packages = self.layout.driver, self.layout.packages
         extra = {"packages": str(packages[0])} if packages else {}
         job_file.write_text(json.dumps({**job, **extra}), encoding="utf-8")
         box = Box(
-            command=[self.sandbox.python(), "-I", "-S", "-B", str(driver), str(job_file)],
-            readable=[self.layout.drivers, job_file, *packages, *readable],
+            command=[*through, self.sandbox.python(), "-I", "-S", "-B", str(driver), str(job_file)],
+            readable=[self.layout.drivers, job_file, *packages, *readable, *(gpu.readable if gpu else ())],
             writable=writable,
             hidden=self.hidden,
-            environment={**ENVIRONMENT, **environment},
+            environment={**ENVIRONMENT, **environment, **(gpu.environment if gpu else {})},
+            devices=gpu.devices if gpu else (),
+            sockets=bool(through),
             wall_s=limits.wall_s,
             cpu_s=limits.cpu_s,
             memory_mb=limits.memory_mb,
@@ -198,6 +210,10 @@ class Engine:
             handed=handed,
         )
         return self.sandbox.run(box)
+
+    def _with_backend(self, environment: Mapping[str, str], backend: str | None) -> Mapping[str, str]:
+        variable = self.assignment.backend_variable
+        return {**environment, variable: backend} if variable and backend and variable in environment else environment
 
     @cached_property
     def layout(self) -> Layout:
@@ -317,11 +333,14 @@ class Engine:
         options: Mapping[str, Any] | None = None,
         extra_readable: Sequence[Path] = (),
         follow: Follow | None = None,
+        backend: str | None = None,
+        through: Sequence[str] = (),
     ) -> Probed:
         """Runs one check's cases in one sandbox, each case in a process of its own.
 
         Its statuses come through an open file that the driver alone has: no case can write, or undo, another's.
-        ``follow`` is told of the progress that the driver reports; it is the sandbox's word.
+        ``follow`` is told of the progress that the driver reports; it is the sandbox's word. ``backend`` computes in
+        place of the build's; ``through``: a program, with its arguments, that runs the driver and looks at it.
         """
         folder = self._fresh(check_id)
         out, kept = folder / "out", folder / "status.jsonl"
@@ -347,11 +366,11 @@ class Engine:
         }
         given = [*support.values(), *[case.inputs for case in cases], *extra_readable]
         readable = [self.stage, built.folder, *map(seen, given)]
-        environment = self.assignment.builds[check.build].environment
+        environment = self._with_backend(self.assignment.builds[check.build].environment, backend or self.backend)
         started = time.monotonic()
         with _Follower(out / "progress.jsonl", follow), kept.open("ab") as file:
             job["statuses"] = file.fileno()
-            outcome = self._run(job, readable, [out], limits, environment, [file.fileno()])
+            outcome = self._run(job, readable, [out], limits, environment, [file.fileno()], through)
         told = statuses.read(kept)
         begun, said = _begun(outcome.output)
         # without our paths, which tell nobody anything

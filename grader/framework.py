@@ -11,11 +11,12 @@ from grader.errors import UsageError
 from grader.submission import Taken
 
 OURS, SUBMITTED = "ours", "submitted"
+KERNELS = ("auto", "cuda")  # backends that rows run on only where the kernels are right: see grader.cuda
 OWN_FRAMEWORK = "own-framework"  # a file of the stage: the framework is the student's, and runs in cases alone
 
 
 def with_backend(assignment: Assignment, backend: str | None) -> Assignment:
-    """The assignment with another backend for what runs.
+    """The assignment with another backend for what runs; what runs on kernels is decided when these are known.
 
     Raises:
         UsageError: the assignment has no backends.
@@ -25,6 +26,8 @@ def with_backend(assignment: Assignment, backend: str | None) -> Assignment:
     variable = assignment.backend_variable
     if variable is None:
         raise UsageError(f"{assignment.id} has no backends; --backend is not for it")
+    if backend in KERNELS:
+        return assignment
     builds = {
         name: build.model_copy(update={"environment": {**build.environment, variable: backend}})
         for name, build in assignment.builds.items()

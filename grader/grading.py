@@ -8,9 +8,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from grader import __version__, advice, inference, places, provenance, redact
 from grader.assignment import Assignment, Check, Row
+from grader.cuda.asked import NUMPY, Asked
 from grader.engine import Built, CaseInput, Engine, Follow, Probed, processors
 from grader.errors import InfrastructureError
 from grader.explain.levels import DEFAULT, Level
@@ -21,7 +23,17 @@ from grader.home import ROOT
 from grader.judge import Judge, Judged
 from grader.layout import compile_drivers
 from grader.progress import News, Progress
-from grader.result import BuildInfo, CheckResult, Chosen, FixtureInfo, Provenance, Result, SubmissionInfo, words
+from grader.result import (
+    BuildInfo,
+    CheckResult,
+    Chosen,
+    FixtureInfo,
+    Kernels,
+    Provenance,
+    Result,
+    SubmissionInfo,
+    words,
+)
 from grader.sandbox import Sandbox
 from grader.sanitize import Watch
 from grader.stage import find_compiler, stage_files, version_of, why_broken
@@ -29,6 +41,9 @@ from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
 from grader.workplace import work_folder
+
+if TYPE_CHECKING:
+    from grader.cuda.look import Look
 
 
 @dataclass(frozen=True)
@@ -75,6 +90,7 @@ class Options:
         real_files: whether a check runs on files that the user brought; `with_real_files` has done it.
         hidden: folders that no box may see, beside the fixtures and the repository.
         around: called in place of each probe, and calls it: for who looks at outcomes, or has them already.
+        kernels: the look at the submission's CUDA kernels; none: they are left alone.
     """
 
     rows: Sequence[str] = ()
@@ -96,6 +112,7 @@ class Options:
     real_files: bool = False
     hidden: Sequence[Path] = ()
     around: Around | None = None
+    kernels: Asked | None = None
 
 
 SoFar = Callable[[Result], None]
@@ -130,6 +147,7 @@ class Grading:
         self.timing: dict[str, float] = {}
         self.problems = list(taken.problems)
         self.advice: list[advice.Note] = []
+        self.kernels: Kernels | None = None
         fixtures.require(assignment.cases_min())
 
     def _wanted(self) -> list[Row]:
@@ -185,7 +203,9 @@ class Grading:
             stage.mkdir()
             stage_files(self.assignment, self.taken, stage)
             hidden = (ROOT, self.fixtures.folder.resolve(), *self.options.hidden)
-            engine = Engine(self.assignment, self.sandbox, stage, work, compiler, self.options.flags, hidden)
+            kernels = self.options.kernels
+            equipped = kernels.equipped(self.assignment) if kernels else self.assignment
+            engine = Engine(equipped, self.sandbox, stage, work, compiler, self.options.flags, hidden)
             compile_drivers(self.assignment)
             run = Run(self, engine, pool)
             try:
@@ -236,6 +256,7 @@ class Grading:
             problems=self.problems,
             rows=rows,
             advice=[note.record() for note in self.advice],
+            kernels=self.kernels,
             transcript=transcript_of(self.assignment, judged) if self.judge.values else "",
             provenance=self._provenance(),
             options=_chosen(self.options),
@@ -285,6 +306,7 @@ class Run:
         self.assignment = grading.assignment
         self.supports: dict[str, Path] = {}
         self.stood_in: dict[str, tuple[str, Judged]] = {}  # by check, the one that stands in for it, and how it failed
+        self.aside = {look for row in grading.rows for look in row.looks}  # advice is about no backend
 
     def all(self) -> None:
         """Everything, in the order in which results are wanted: build, rows, inference, advice."""
@@ -299,7 +321,12 @@ class Run:
             return
         self.supports = {name: future.result() for name, future in supports.items()}
         self._notes(built)
+        look = self._look_at_kernels()
+        if look is not None:
+            look.before_rows(built)
         self._probe_all(built)
+        if look is not None:
+            look.judge_again(built)
         inference.infer(self, built)
         inference.blame(self)
         watch = Watch(self, self.assignment.sanitizers) if self.assignment.sanitizers else None
@@ -311,6 +338,19 @@ class Run:
         self.grading.advice += notes
         if watch is not None:
             self.grading.advice += watch.notes([note.check for note in notes])
+        if look is not None:
+            self.grading.kernels = look.end(built)
+
+    def _look_at_kernels(self) -> Look | None:
+        if self.grading.options.kernels is None:
+            return None
+        from grader.cuda.look import Look  # few gradings need it
+
+        return Look(self, self.grading.options.kernels)
+
+    def again(self, name: str, built: Built) -> Judged:
+        """Probes a check once more, as it is probed for its row."""
+        return self._probe_or_instead(name, self.grading.check(name), built, ())
 
     def _supports_needed(self) -> list[str]:
         return list(dict.fromkeys(s for check in self.grading.checks.values() for s in check.support))
@@ -409,12 +449,14 @@ class Run:
         for case in cases:
             case.check_inputs()
         inputs = [CaseInput(case.id, case.entry.params, case.inputs_path) for case in cases]
-        supports = {s: self._support(support.get(s, s), own) for s in check.support}
+        supports = {s: self.support(support.get(s, s), own) for s in check.support}
         files = {option: str(ROOT / path) for option, path in check.files.items()}
         options = {**files, **self.grading.options.probe_options.get(name, {})}
         readable = [Path(path) for path in options.values()]
         follow = self.grading.options.follow.get(name)
-        return self.engine.probe(name, check, built, inputs, supports, options, readable, follow)
+        backend = NUMPY if name in self.aside and self.engine.backend else None
+        return self.engine.probe(name, check, built, inputs, supports, options, readable, follow, backend)
 
-    def _support(self, name: str, own: Sequence[str]) -> Path:
+    def support(self, name: str, own: Sequence[str] = ()) -> Path:
+        """A build of our own, made before or now; ``own`` functions are left to the student."""
         return self.engine.support(name, own) if own or name not in self.supports else self.supports[name]

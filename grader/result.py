@@ -198,6 +198,32 @@ class BuildInfo(Record):
     flags: list[str]
 
 
+class KernelLine(Record):
+    """What came of one CUDA kernel."""
+
+    id: str
+    title: str
+    verdict: Verdict
+    cases: int = Field(description="how many were tried")
+    failed_cases: list[str]
+    told: list[str] = Field(description="what is wrong, a sentence each, the likeliest cause first")
+
+
+class Kernels(Record):
+    """The submission's own CUDA kernels: beside the rows, at no points."""
+
+    file: str
+    compiled: bool | None = Field(description="by nvcc; null: that was not tried")
+    compiler: str = Field(description="e.g. nvcc 13.0.88; empty: there is none")
+    errors: list[str] = Field(description="what nvcc says against the file, with its lines")
+    ran_on: str = Field(description="a GPU by its name, or the execution model; empty: not run")
+    not_on_gpu: str = Field(description="why they were not run on a GPU; empty: they were")
+    rows_on: str = Field(description="the backend that the rows were judged on")
+    rows_why: str = Field(description="why that is not cuda; empty: it is")
+    kernels: list[KernelLine]
+    notes: list[str] = Field(description="worth knowing, e.g. what compute-sanitizer reports")
+
+
 class SubmissionInfo(Record):
     """What was graded."""
 
@@ -273,6 +299,9 @@ class Result(Record):
     problems: list[str] = Field(description="why the submission could not be judged, or not in full")
     rows: list[RowResult]
     advice: list[AdviceNote]
+    kernels: Kernels | None = Field(
+        default=None, description="the submission's CUDA kernels, where those were asked for"
+    )
     transcript: str = Field(description="the handout's own test, as it prints")
     provenance: Provenance | None = Field(default=None, description="null: of a grader that did not tell")
     options: Chosen | None = Field(default=None, description="null: of a grader that did not tell")

@@ -14,6 +14,7 @@ from grader import deciding, framework, sandbox, tolerances
 from grader import submission as submissions
 from grader.assignment import Assignment
 from grader.cli import default_submission, exit_code
+from grader.cuda import asked as cuda
 from grader.errors import EXIT_GRADED, NotShownError, UsageError
 from grader.grading import Options, SoFar
 from grader.home import ROOT
@@ -47,9 +48,16 @@ def _flags(text: str) -> list[str]:
         raise UsageError(f"--cflags: {error} in {text!r}") from error
 
 
+def _for_kernels(assignment: Assignment) -> str:
+    return "" if assignment.backend_variable is None else " but for its kernels: with --backend auto, or cuda"
+
+
 def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[str], progress: Progress) -> Options:
-    if arguments.sanitize and assignment.sanitizers is None:
-        raise UsageError(f"--sanitize: {assignment.id} has no sanitizers")
+    template = ROOT / "student_template" / assignment.id  # the reference's kernels are those that students get
+    path = template if arguments.reference else _submission_path(assignment, arguments)
+    kernels = cuda.asked(assignment, arguments.backend, path, arguments.sanitize)
+    if arguments.sanitize and assignment.sanitizers is None and kernels is None:
+        raise UsageError(f"--sanitize: {assignment.id} has no sanitizers{_for_kernels(assignment)}")
     options = Options(
         rows=rows,
         compiler=arguments.cc,
@@ -61,6 +69,7 @@ def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[s
         sanitize=arguments.sanitize,
         backend=arguments.backend,
         framework=arguments.framework,
+        kernels=kernels,
     )
     options = with_training(assignment, options, not arguments.no_training, arguments.full, progress)
     if arguments.checkpoint is None and arguments.state is None:

@@ -150,18 +150,19 @@ class Trial:
 
     def _tried(self, kernel: Kernel, built: Built) -> KernelResult:
         cases = kernel_cases.build(kernel.id)
-        inputs = [self._input(kernel, case) for case in cases]
+        inputs = [write_case(self.work / "inputs", case) for case in cases]
         probed = self.engine.probe(kernel.id, self.assignment.checks[kernel.id], built, inputs, {})
         return judge(kernel, cases, probed, self.source, tolerances.load())
 
-    def _input(self, kernel: Kernel, case: KernelCase) -> CaseInput:
-        """A case's arguments as a file: ``<call>.<function>.<position>.<kind>.<name>`` each."""
-        path = self.work / "inputs" / f"{case.id.replace('/', '-')}.safetensors"
-        path.parent.mkdir(exist_ok=True)
-        tensors = {
-            f"{number:03d}.{call.function}.{position:02d}.{'array' if value.ndim else 'scalar'}.{name}": value
-            for number, call in enumerate(case.calls)
-            for position, (name, value) in enumerate(call.arguments)
-        }
-        tensorfile.write(path, tensors)
-        return CaseInput(case.id, {}, path)
+
+def write_case(folder: Path, case: KernelCase) -> CaseInput:
+    """A case's arguments as a file: ``<call>.<function>.<position>.<kind>.<name>`` each."""
+    path = folder / f"{case.id.replace('/', '-')}.safetensors"
+    path.parent.mkdir(exist_ok=True)
+    tensors = {
+        f"{number:03d}.{call.function}.{position:02d}.{'array' if value.ndim else 'scalar'}.{name}": value
+        for number, call in enumerate(case.calls)
+        for position, (name, value) in enumerate(call.arguments)
+    }
+    tensorfile.write(path, tensors)
+    return CaseInput(case.id, {}, path)

@@ -14,7 +14,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from grader.report import html_charts, html_pictures
+from grader.report import html_charts, html_pictures, kernels
 from grader.report.evidence import layers
 from grader.report.html_calls import call_rows
 from grader.report.target import put
@@ -71,6 +71,9 @@ def _environment() -> Environment:
         strip=html_charts.strip,
         curve=html_charts.curve,
         call_rows=call_rows,
+        kernels_compiled=kernels.compiled,
+        kernels_ran=kernels.ran,
+        speed_lines=kernels.speed_lines,
         most_names=MOST_NAMES,
     )
     return found

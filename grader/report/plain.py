@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 from grader.report.evidence import joined_lines, upstream_words
+from grader.report.kernels import TITLE, kernel_lines
 from grader.report.texts import printable
 from grader.result import CheckResult, Result, RowResult, words
 
@@ -92,7 +93,14 @@ def remarks(result: Result, most: int = MOST_OF_REMARKS) -> str:
         lines.append(f"changed, but not used, since the assignment provides its own: {names}")
     lines += [f"not taken as it stands: {one_line(text)}" for text in result.submission.refused]
     lines += [f"advice ({note.check}, no points): {one_line(note.text)}" for note in result.advice]
+    told = _kernels(result)
+    lines += [f"{TITLE}:", *(f"  {one_line(line)}" for line in told)] if told else []
     return clip("\n".join(lines), most)
+
+
+def _kernels(result: Result) -> list[str]:
+    """What is told of kernels, without durations: the same submission is to give the same bytes."""
+    return kernel_lines(result.model_copy(update={"timing": {}}))
 
 
 def dumps(content: object) -> str:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.report.evidence import joined_lines, upstream_words
+from grader.report.kernels import TITLE, kernel_lines
 from grader.report.texts import printable
 from grader.result import CheckResult, Result, RowResult, Verdict, words
 
@@ -47,6 +48,7 @@ def render(result: Result, console: Console, verbose: bool) -> None:
         elif len(table.columns) < COLUMNS and row.verdict != "pass":
             _print(Text(f"{row.title}: {printable(row.detail)}"), console)
     _remarks(result, console)
+    _kernels(result, console)
     if verbose and result.transcript:
         console.print(Text("\ntest_gpt2 would print:\n" + printable(result.transcript)), soft_wrap=True)
     _total(result, console)
@@ -180,6 +182,14 @@ def _remarks(result: Result, console: Console) -> None:
         console.print(Text(f"not taken as it stands: {printable(text)}", style="dim"), soft_wrap=True)
     for note in result.advice:
         _print(Text(f"advice ({note.check}, no points): {printable(note.text)}", style="cyan"), console)
+
+
+def _kernels(result: Result, console: Console) -> None:
+    lines = kernel_lines(result)
+    if lines:
+        console.print(Text(f"\n{TITLE}:", style="bold"))
+    for line in lines:
+        _print(Text(f"  {printable(line)}"), console)
 
 
 def _total(result: Result, console: Console) -> None:

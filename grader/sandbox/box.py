@@ -37,6 +37,8 @@ class Box:
         hidden: folders that it must not see, even inside of the system; what is readable or writable of them stays.
         owner: the user whose files in places that are open to all count too; None: it cannot write to any.
         handed: open files that it gets, under the same numbers.
+        devices: what it may open and use besides those that every box has, e.g. a GPU.
+        sockets: whether it may talk to itself through sockets, where the wall gives it a network of its own.
     """
 
     command: Sequence[str]
@@ -53,6 +55,8 @@ class Box:
     hidden: Sequence[Path] = (ROOT,)
     owner: int | None = None
     handed: Sequence[int] = ()
+    devices: Sequence[Path] = ()
+    sockets: bool = False
 
 
 @dataclass(frozen=True)

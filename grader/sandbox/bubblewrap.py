@@ -126,6 +126,7 @@ class Bubblewrap:
         left_out = [*box.hidden, *packages()]
         words += _ways(Path(name) for name in SYSTEM_FILES)
         words += [*_mounts_of_the_system(), "--proc", "/proc", "--dev", "/dev"]
+        words += [word for path in box.devices for word in ("--dev-bind", str(path), str(path))]
         for place in ("/tmp", "/dev/shm"):
             words += ["--perms", "1777", "--size", str(box.scratch_mb << 20), "--tmpfs", place]
         words += _covers(inside(left_out, system))
@@ -149,7 +150,7 @@ class Bubblewrap:
             files = [stack.enter_context(handed(b""))]
             words = [*self.arguments(box, who is not None), "--info-fd", str(files[0])]
             if self.filtered:
-                files.append(stack.enter_context(handed(seccomp.program())))
+                files.append(stack.enter_context(handed(seccomp.program(sockets=box.sockets))))
                 words += ["--seccomp", str(files[-1])]
             # in a file: what is run can see the first process's command, and that would tell it of our folders
             files.append(stack.enter_context(handed(b"".join(os.fsencode(word) + b"\0" for word in words))))

@@ -98,7 +98,7 @@ class Launched:
             spec["read"] = [str(path) for path in (*whole, *SYSTEM_FILES, *TOLD, *box.readable)]
             spec["list"] = [str(path) for path in lists]
             spec["write"] = [str(path) for path in box.writable]
-            spec["devices"] = list(DEVICES)
+            spec["devices"] = [*DEVICES, *map(str, box.devices)]
         return spec
 
     def _launch(self, box: Box, who: ids.Identity | None = None) -> Outcome:

@@ -134,8 +134,8 @@ def supported() -> bool:
     return platform.machine() in MACHINES
 
 
-def program(machine: str = "") -> bytes:
-    """The filter for ``machine`` (default: this one).
+def program(machine: str = "", sockets: bool = False) -> bytes:
+    """The filter for ``machine`` (default: this one); ``sockets``: they stay, in a network that leads nowhere.
 
     Raises:
         KeyError: its numbers are not known here.
@@ -151,7 +151,8 @@ def program(machine: str = "") -> bytes:
         steps.append(_step(IF_AT_LEAST, X32, 0, 1) + _fail(errno.ENOSYS))
     for table, error in ((DENIED, errno.EPERM), (UNKNOWN, errno.ENOSYS)):
         steps += [_when(numbers[column], _fail(error)) for numbers in table.values() if numbers[column] >= 0]
-    steps.append(_when(SOCKET[column], _fail(errno.EAFNOSUPPORT)))
+    if not sockets:
+        steps.append(_when(SOCKET[column], _fail(errno.EAFNOSUPPORT)))
     allow = _step(RETURN, ALLOW)
     not_local = _argument(0) + _step(IF_EQUAL, AF_UNIX, 1, 0) + _fail(errno.EAFNOSUPPORT) + allow
     new_namespace = _argument(0) + _step(IF_ANY, NEW_NAMESPACES, 0, 1) + _fail(errno.EPERM) + allow

@@ -23,6 +23,7 @@ SENTIMENT = "run_sentiment"
 KEPT = "reference.py"
 TEMPLATE = "template"
 OWN_FRAMEWORK = "own-framework"
+BACKEND = "MINITORCH_BACKEND"
 
 
 def set_path(job: Job) -> None:
@@ -85,6 +86,17 @@ def _put_in_place_of(stub: ModuleType, module: ModuleType) -> None:
             setattr(package, name, value)  # what `from .autodiff import *` would have brought
 
 
+def reference(job: Job, support: str) -> Any:
+    """The reference's parts of a support, as a module."""
+    return _from_file("reference_parts", os.path.join(job.support[support], KEPT))
+
+
+def backend(framework: Any) -> Any:
+    """The backend of what probes make: the student's kernels where they are asked for, or what answers for loops."""
+    on_cuda = os.environ.get(BACKEND) == "cuda"
+    return framework.TensorBackend(framework.CudaKernelOps if on_cuda else framework.SimpleOps)
+
+
 def autodiff(job: Job) -> Any:
     """The student's ``autodiff.py`` as a module, inside the framework."""
     minitorch(job)
@@ -110,9 +122,9 @@ def put_under(job: Job, module: ModuleType) -> None:
     A method is named with its class: ``Linear.__init__``.
     """
     if names := job.options.get("under", "").split():
-        reference = _from_file("reference_parts", os.path.join(job.support[job.options["from"]], KEPT))
+        parts = reference(job, job.options["from"])
         for name, _, method in (name.partition(".") for name in names):
-            theirs = getattr(reference, name)
+            theirs = getattr(parts, name)
             setattr(module, name, _with_method_of(theirs, getattr(module, name), method) if method else theirs)
 
 
