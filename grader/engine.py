@@ -65,6 +65,7 @@ class BuildReport(BaseModel):
     unavailable: dict[str, Sentence] = {}
     missing: list[str] = []
     fixed: list[str] = []
+    loading: dict[str, int | Sentence] = {}  # how it ends whoever loads it, as a case's status; empty: it does not
     notes: Sentences = []
     problems: Sentences = []
 
@@ -273,10 +274,9 @@ class Engine:
         out.mkdir()
         job = {"step": "build", "stage": str(stage or self.stage), "build": str(build), "out": str(out)}
         limits = self.assignment.limits
-        bounds = {key: value for key, value in self._limits(limits).items() if key != "case_s"}
         started = time.monotonic()
         outcome = self._run(
-            {**job, "options": options, "limits": bounds},
+            {**job, "options": options, "limits": self._limits(limits)},
             readable + self._toolchain(),
             [out, build],
             limits,

@@ -20,7 +20,7 @@ from grader.explain.run import explain_failures
 from grader.fixtures import FixtureCase, FixtureSet
 from grader.framework import OURS
 from grader.home import ROOT
-from grader.judge import Judge, Judged
+from grader.judge import Judge, Judged, ending_of
 from grader.layout import compile_drivers
 from grader.progress import News, Progress
 from grader.result import (
@@ -318,6 +318,10 @@ class Run:
         self.grading.timing["build"] = built.seconds
         if not built.report.ok:
             self._not_built(built)
+            return
+        loading = built.report.loading
+        if loading and (ended := ending_of(loading)) is not None:  # so would every check end, each in its whole time
+            self.grading.judged |= {name: Judged(ended[0], detail=ended[1]) for name in self.grading.checks}
             return
         self.supports = {name: future.result() for name, future in supports.items()}
         self._notes(built)

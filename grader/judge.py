@@ -90,7 +90,7 @@ def _text(value: object) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)[:400]
 
 
-def _ending(status: Mapping[str, Any]) -> tuple[Verdict, str] | None:
+def ending_of(status: Mapping[str, Any]) -> tuple[Verdict, str] | None:
     """Verdict and sentence for a case that did not end well; None for one that did."""
     kind = status.get("status")
     detail = _text(status.get("detail", ""))
@@ -152,7 +152,7 @@ class Judge:
     @staticmethod
     def _endings_by_case(cases: Sequence[FixtureCase], probed: Probed) -> dict[str, Verdict]:
         statuses = {case.id: probed.statuses.get(case.id, {"status": "crashed"}) for case in cases}
-        return {name: ended[0] for name, status in statuses.items() if (ended := _ending(status)) is not None}
+        return {name: ended[0] for name, status in statuses.items() if (ended := ending_of(status)) is not None}
 
     def _endings(self, cases: Sequence[FixtureCase], probed: Probed) -> tuple[Verdict, str] | None:
         found = []
@@ -161,7 +161,7 @@ class Judge:
             if status is None:
                 status = {"status": "timed_out" if probed.outcome.timed_out else "crashed"}
                 status["detail"] = "" if probed.outcome.timed_out else "the probe itself was ended"
-            if (ended := _ending(status)) is not None:
+            if (ended := ending_of(status)) is not None:
                 found.append((ended[0], f"{self._how(ended[1], status, probed)} (case {case.id})"))
         return next((e for e in found if e[0] == "crashed"), found[0] if found else None)
 

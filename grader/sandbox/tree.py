@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
-LONGEST_END_S = 10.0  # for killed processes to be gone: one that writes to a slow disk takes its time
+LONGEST_END_S = 60.0  # for killed processes to be gone: hundreds of them on a busy machine take their time
 LOOK_AGAIN_S = 0.005
 LAST_IN_LINE = 19  # niceness
 ROUNDS = 100  # what is killed may leave children of its own

@@ -13,8 +13,10 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from typing import Any
 
 from assignments.A2.native import sanitizers
+from assignments.A2.native.library import not_loaded
 from assignments.A2.native.names import LIBRARY, OPERATORS, SIGNATURES
 from assignments.common import compiler
 from assignments.common.compiler import read_source
@@ -66,6 +68,7 @@ class Build:
     unavailable: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     fixed: list[str] = field(default_factory=list)
+    loading: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -197,6 +200,8 @@ def _build_library(job: Job, build: Build, source: str) -> None:
         _look_at_the_file_alone(build, path, job)
     if build.ok and output == LIBRARY:
         build.fixed = _not_replaceable(os.path.join(job.build, LIBRARY), build)
+        if not sanitizers.tool_of(build.flags):  # under one, a library needs its runtime first
+            build.loading = not_loaded(os.path.join(job.build, LIBRARY), job.limits["case_s"])
     build.missing = [part for part in without if part in FUNCTIONS and not is_defined(part, source)]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+from typing import Any
 
 from assignments.A2.native.names import LIBRARY
-from assignments.common.probe_io import Ending, Job, Report
+from assignments.common.probe_io import Ending, Job, Report, in_own_process
 
 M_PERTURB = -6  # glibc's mallopt: memory handed out is filled first
 RUBBISH = 0x80  # glibc fills with its complement: floats of 3.4e38
@@ -46,6 +47,24 @@ def _open_lazily(path: str) -> int:
     if handle is None:
         raise OSError(f"{LIBRARY} cannot be loaded")
     return handle
+
+
+def not_loaded(path: str, seconds: float) -> dict[str, Any]:
+    """How a library ends the process that loads it: the status of whatever would load it; empty where it does not.
+
+    Constructors run then, before any function of it is called. One that does not end would hold every case of every
+    check for its whole time.
+    """
+
+    def work(report: Report) -> None:
+        _open_lazily(path)
+
+    ending = in_own_process(work, seconds)
+    if ending.status == "ok" or ending.merged().get("error"):  # what cannot be opened, each probe says for itself
+        return {}
+    how = {"timed_out": f"it does not end within {seconds:g} s", "exited": "it stops the program"}
+    detail = f"as soon as it is loaded, {how.get(ending.status, 'it crashes')}"
+    return {"status": ending.status, "code": ending.code, "detail": detail}
 
 
 def undefined_called(ending: Ending) -> str | None:

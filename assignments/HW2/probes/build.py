@@ -115,7 +115,7 @@ def _import_problem(job: Job, part: str) -> str:
             report.send(problem=explain(error, job.stage))
             raise
 
-    ending = in_own_process(work, job.limits.get("case_s", 20.0))
+    ending = in_own_process(work, job.limits["case_s"])
     problem = ending.merged().get("problem")
     if problem:
         return f" cannot be imported: {problem}"
