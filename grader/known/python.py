@@ -78,7 +78,8 @@ class Mistake(Variant):
         points: what is left of the row.
         verdict: the row's.
         says: a text that the row's detail, or a check's, holds.
-        fault: what the fault dictionary calls it; empty where it does not know it.
+        fault: what the fault dictionary calls it; empty: by its own name, or not at all.
+        told: a text that one of its explanations holds, where the dictionary does not know it.
     """
 
     row: str
@@ -86,6 +87,7 @@ class Mistake(Variant):
     verdict: str = "fail"
     says: str = ""
     fault: str = ""
+    told: str = ""
 
 
 class Right(Variant):

@@ -114,9 +114,9 @@ LOOP = {"x_train": np.zeros((4, 2, 5)), "y_train": np.zeros(4), "x_val": np.zero
     ("batch", "text"),
     [
         (np.zeros((0, 0)), "never takes a step"),
-        (np.array([[0.0, 1], [-2, -2]]), "step 2 is taken without a backward pass"),
-        (np.array([[0.0, 5]]), "step 1 rests on sentences of the validation data"),
-        (np.array([[0.0, -1]]), "step 1 rests on something that is no sentence"),
+        (np.array([[0.0, 1], [-2, -2]]), r"step 1 is taken without a backward pass since step 0 \(counted from 0\)"),
+        (np.array([[0.0, 5]]), r"step 0 \(counted from 0\) rests on sentences of the validation data"),
+        (np.array([[0.0, -1]]), "step 0 .* rests on something that is no sentence"),
     ],
 )
 def test_steps_that_cannot_be_judged_are_told(batch: Float, text: str) -> None:

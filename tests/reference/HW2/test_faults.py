@@ -78,7 +78,7 @@ def test_another_set_tells_every_fault_from_right_code(seed: int) -> None:
 
 
 def _right(walks: Walks) -> list[int]:
-    """Parents last: in the order of creation, turned round."""
+    """Parents last: in the reverse order of creation."""
     return sorted(walks.required, reverse=True)
 
 
@@ -131,7 +131,21 @@ def test_a_wrong_order_is_recognised(fault: str) -> None:
         walks = Walks.of(inputs_of("HW2")[case.id].inputs["program"], case.expected["order"])
         wrong = np.array(ORDERS.get(fault, _right)(walks), np.int64)
         got[case.id] = {"order": wrong, "again": wrong if fault in ORDERS else np.zeros(0, np.int64)}
+        got[case.id]["compared"] = np.array([fault == "membership-by-value"], np.int64)
     recognised(f"sort-{fault}", got)
+
+
+def test_what_compares_by_value_is_told_from_what_follows_one_parent() -> None:
+    """Their orders are the same."""
+    for compared, fault in ((0, "sort-first-parent"), (3, "sort-membership-by-value")):
+        got: Cases = {}
+        for case in public_set("HW2").cases("topological_sort"):
+            walks = Walks.of(inputs_of("HW2")[case.id].inputs["program"], case.expected["order"])
+            order = np.array(walks.to_the_first_leaf(1), np.int64)
+            got[case.id] = {"order": order, "again": order, "compared": np.array([compared], np.int64)}
+        (only,) = explained("HW2", "topological_sort", got).explanations
+        assert only.fault == fault
+        assert only.text.startswith("the order and that of a second call equal what comes out when ")
 
 
 # ---- loops -------------------------------------------------------------------------------------------------
@@ -164,11 +178,13 @@ def _trained(case: Case, fault: str) -> Tensors:
     made = [loss_and_gradients(p, x[row], y[row]) for p, row in taken]
     right = {"loss": np.array([loss for loss, _ in made])}
     right |= {f"d{n}": np.array([own[n] for _, own in made]) for n in known_steps.NAMES}
-    found = known_steps.Steps(taken, x, y, epochs, size, right, np.zeros((epochs, count))).faults().get(fault, {})
+    foreign = np.array([fault == "train-other-network"] * len(rows), np.int64)
+    told = known_steps.Found(right["loss"] * (1 + 0.3 * foreign), np.zeros((epochs, count)), foreign)
+    found = known_steps.Steps(taken, x, y, epochs, size, right, told).faults().get(fault, {})
     longest = max(len(row) for row in rows)
     batch = np.array([row + [-2] * (longest - len(row)) for row in rows])
     given = {n: np.array([p[n] for p in parameters]) for n in known_steps.NAMES}
-    return {**right, **given, **{n: v for n, v in found.items() if n != "seen"}, "batch": batch}
+    return {**right, **given, **{n: v for n, v in found.items() if n != "seen"}, "batch": batch, "foreign": foreign}
 
 
 NOTHING_TO_COMPARE = ("step-before-backward", "no-backward", "no-step", "step-twice", "on-validation")
@@ -193,6 +209,20 @@ def test_a_wrong_training_loop_is_recognised(fault: str) -> None:
     loops = {key: case for key, case in inputs_of("HW2").items() if case.check == "training_loop"}
     made = _stepped if name in NOTHING_TO_COMPARE else _trained
     recognised(fault, {key: made(case, name if made is _stepped else fault) for key, case in loops.items()})
+
+
+def test_derivatives_that_are_zero_beside_a_wrong_loss_are_not_told_as_zeroed() -> None:
+    """With a loss that is not that of the network under training, something else is wrong."""
+    got = {}
+    for key, case in inputs_of("HW2").items():
+        if case.check == "training_loop":
+            handed = _trained(case, "train-zeroed-too-late")
+            got[key] = {**handed, "loss": handed["loss"] * np.linspace(1.3, 2.0, len(handed["loss"]))}
+    told = explained("HW2", "training_loop", got).explanations
+    assert not [one.fault for one in told if one.fault], told
+    assert "what is the loss of a step made of: which outputs, of which network, and which labels?" in [
+        one.hint for one in told
+    ]
 
 
 def _validated(case: Case, fault: str) -> Tensors:
