@@ -40,7 +40,7 @@ from grader.stage import find_compiler, stage_files, version_of, why_broken
 from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
-from grader.workplace import work_folder
+from grader.workplace import require_executable, work_folder
 
 if TYPE_CHECKING:
     from grader.cuda.look import Look
@@ -199,6 +199,8 @@ class Grading:
     def _in_work_folder(self) -> BuildInfo | None:
         compiler = find_compiler(self.options.compiler) if self.assignment.submission.language == "c" else ""
         with work_folder() as work, ThreadPoolExecutor(processors()) as pool:
+            if compiler:
+                require_executable(work)
             stage = work / "stage"
             stage.mkdir()
             stage_files(self.assignment, self.taken, stage)

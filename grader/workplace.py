@@ -63,6 +63,24 @@ def _open_to_boxes(folder: Path) -> None:
         folder.chmod(0o710)
 
 
+def require_executable(folder: Path) -> None:
+    """What is built in a folder has to be loaded from it; a container's ``--tmpfs /tmp`` does not allow that.
+
+    Raises:
+        InfrastructureError: nothing that lies there may be run.
+    """
+    if not is_executable(folder):
+        raise InfrastructureError(
+            f"{folder.parent} is mounted noexec, and what is built there has to run: mount it with exec"
+            " (docker: --tmpfs /tmp:exec), or have TMPDIR name another folder"
+        )
+
+
+def is_executable(folder: Path) -> bool:
+    """Whether the file system that a folder lies on lets programs and libraries be run."""
+    return not os.statvfs(folder).f_flag & getattr(os, "ST_NOEXEC", 0)  # macOS does not say
+
+
 def sweep(place: Path) -> None:
     """Removes the folders of graders that were killed."""
     with contextlib.suppress(OSError), os.scandir(place) as entries:

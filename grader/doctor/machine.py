@@ -19,7 +19,7 @@ from grader.errors import GraderError
 from grader.home import cache_folder
 from grader.sandbox.box import interpreter
 from grader.stage import COMPILERS, why_broken
-from grader.workplace import ROOM
+from grader.workplace import ROOM, is_executable
 
 OLDEST = (3, 11)
 ROOMY = 1 << 30  # bytes: what submissions may write, and the grader's builds
@@ -32,7 +32,7 @@ def examine() -> Iterator[Finding]:
     yield from _compilers()
     yield from walls.findings()
     yield _disk("temporary files", Path(tempfile.gettempdir()), "TMPDIR names another folder")
-    yield _disk("the grader's own builds", _existing(cache_folder()), "GRADE_HOME names another folder")
+    yield _builds(_existing(cache_folder()))
     yield _memory()
     yield from (_fixtures(name) for name in assignments.known_ids())
 
@@ -68,9 +68,19 @@ def _disk(name: str, place: Path, advice: str) -> Finding:
     said = f"{free >> 20} MiB free in {place}"
     if not os.access(place, os.W_OK):
         return Finding(name=name, state="broken", found=f"{place} cannot be written", advice=advice)
+    if not is_executable(place):
+        return Finding(name=name, state="broken", found=f"{place} is mounted noexec: no build runs", advice=advice)
     if free < ROOM:
         return Finding(name=name, state="broken", found=said, advice=advice)
     return Finding(name=name, state="ok" if free >= ROOMY else "absent", found=said)
+
+
+def _builds(place: Path) -> Finding:
+    """Where the grader keeps what it has built; where it cannot, it builds anew what is not there."""
+    name, advice = "the grader's own builds", "GRADE_HOME names another folder"
+    if not os.access(place, os.W_OK):
+        return Finding(name=name, state="absent", found=f"{place} cannot be written: nothing more is kept there")
+    return _disk(name, place, advice)
 
 
 def _memory() -> Finding:

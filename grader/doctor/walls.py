@@ -17,8 +17,9 @@ APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 CLONE = Path("/proc/sys/kernel/unprivileged_userns_clone")
 MOST_NAMESPACES = Path("/proc/sys/user/max_user_namespaces")
 CONTAINERS = (Path("/.dockerenv"), Path("/run/.containerenv"))
+CONTAINER = "container"  # Podman, LXC and systemd tell their name in this variable
 DOCKER = (
-    "docker run --cap-add SYS_ADMIN --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
+    "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined"
     " --security-opt systempaths=unconfined …"
 )
 CONTROLLERS = (Path("/sys/fs/cgroup/cgroup.controllers"), Path("/sys/fs/cgroup/unified/cgroup.controllers"))
@@ -58,7 +59,7 @@ def _allowing(installed: bool) -> str:
             "Ubuntu's AppArmor lets no program make namespaces but those with a profile:"
             " sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or a profile for bwrap with `userns,`"
         )
-    if any(path.exists() for path in CONTAINERS):
+    if CONTAINER in os.environ or any(path.exists() for path in CONTAINERS):
         return f"this is a container: start it with {DOCKER}; without that, `user` or `landlock` takes its place"
     return "see what it says; namespaces have to be allowed"
 

@@ -100,9 +100,9 @@ def test_two_graders_at_once_on_the_same_submission_and_result(room: Path) -> No
         process.stderr.close()
 
 
-def small_disk(folder: Path, kilobytes: int, command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Runs a command with a small file system at ``folder``."""
-    mount = f"mount -t tmpfs -o size={kilobytes}k small {folder} && exec "
+def small_disk(folder: Path, options: str, command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Runs a command with a file system of its own at ``folder``."""
+    mount = f"mount -t tmpfs -o {options} small {folder} && exec "
     return subprocess.run(
         ["unshare", "-m", "sh", "-c", mount + '"$@"', "sh", *command],
         env={**os.environ, "TMPDIR": str(folder)},
@@ -116,6 +116,18 @@ CAN_MOUNT = shutil.which("unshare") and subprocess.run(["unshare", "-m", "true"]
 
 
 @pytest.mark.skipif(not CAN_MOUNT, reason="it takes a file system of its own")
+def test_a_folder_from_which_nothing_can_be_run_is_no_zero(room: Path) -> None:
+    """As the /tmp of ``docker run --tmpfs /tmp``."""
+    result = room.parent / "result.json"
+    result.write_text(OLD)
+    done = small_disk(room, "noexec,size=1g,mode=1777", [str(LAUNCHER), *QUICK, "--json", str(result)])
+    assert done.returncode == 3, done.stdout
+    assert f"nothing was scored: {room} is mounted noexec" in done.stderr
+    assert "TMPDIR" in done.stderr
+    assert result.read_text() == OLD
+
+
+@pytest.mark.skipif(not CAN_MOUNT, reason="it takes a file system of its own")
 @pytest.mark.parametrize("kilobytes", [64, 34_000])
 def test_a_full_disk_is_no_zero(kilobytes: int, room: Path) -> None:
     result = room.parent / "result.json"
@@ -124,7 +136,7 @@ def test_a_full_disk_is_no_zero(kilobytes: int, room: Path) -> None:
     filling = f"(until ls {room}/tensorgrade-*/stage; do sleep 0.02; done; head -c 99m /dev/zero >{room}/fill)"
     filling = f"{filling} >/dev/null 2>&1 & exec" if kilobytes > TOO_SMALL else "exec"
     command = ["sh", "-c", f'{filling} "$@"', "sh", str(LAUNCHER), *QUICK, "--json", str(result)]
-    done = small_disk(room, kilobytes, command)
+    done = small_disk(room, f"size={kilobytes}k", command)
     assert done.returncode in (0, 3), done.stderr
     if done.returncode == 0:
         assert json.loads(result.read_text())["score"] == 5
