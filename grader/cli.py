@@ -43,6 +43,7 @@ other commands:
   mutate <ID>                   a mutation study of the grader itself
   compare A B SUBMISSIONS       whose score changes under other tolerances, fixtures or assignment
   doctor [--json]               what this machine can do, and what to install or allow
+  sbom [--out PATH]             what the grader consists of here, as a bill of materials (CycloneDX)
   selftest                      run the grader's own tests
 
 exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)
@@ -64,6 +65,7 @@ COMMANDS = {
     "ledger": "ledger",
     "package": "package",
     "replay": "replay",
+    "sbom": "sbom",
     "schema": "schema",
     "similarity": "similarity",
     "mutate": "mutate",

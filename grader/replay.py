@@ -56,6 +56,14 @@ def compare(before: Result, now: Result) -> Replayed:
     )
 
 
+def placeless(result: Result) -> Result:
+    """A result without what is said of when, where, as what and behind which sandbox it was made: the rest is the same
+    bytes wherever the same is graded.
+    """
+    submission = result.submission.model_copy(update={"origin": ""})
+    return result.model_copy(update={"timing": {}, "machine": None, "sandbox": "", "submission": submission})
+
+
 def _differing(before: Sequence[Facts | None], now: Sequence[Facts | None]) -> Iterator[Difference]:
     """The facts that differ, group by group; a group that a result does not tell says nothing."""
     for old, new in zip(before, now, strict=True):
