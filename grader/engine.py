@@ -230,7 +230,7 @@ class Engine:
         """Builds the submission as ``builds.<name>`` says, with builds of our own where it needs any."""
         spec, given = self.assignment.builds[name], {k: self.layout.seen(path) for k, path in (support or {}).items()}
         options: dict[str, Any] = {"of": spec.of, "flags": [*spec.flags, *self.extra_flags]}
-        options.update(compiler=spec.compiler or self.compiler, files=self.assignment.submission.files)
+        options.update(compiler=spec.compiler or self.compiler)
         options.update(support={name: str(path) for name, path in given.items()})
         readable = [self.stage, *given.values()]
         return self._build(self._fresh(f"build-{name}"), options, readable, dict(spec.environment))
@@ -272,7 +272,8 @@ class Engine:
         build, out = folder / "build", folder / "out"
         build.mkdir()
         out.mkdir()
-        job = {"step": "build", "stage": str(stage or self.stage), "build": str(build), "out": str(out)}
+        job: dict[str, Any] = {"step": "build", "stage": str(stage or self.stage)}
+        job |= {"build": str(build), "out": str(out), "files": self.assignment.submission.files}
         limits = self.assignment.limits
         started = time.monotonic()
         outcome = self._run(
@@ -356,6 +357,7 @@ class Engine:
             "probe": check.probe,
             "function": check.function,
             "stage": str(self.stage),
+            "files": self.assignment.submission.files,
             "build": str(built.folder),
             "support": {name: str(seen(path)) for name, path in support.items()},
             "out": str(out),

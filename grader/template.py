@@ -76,5 +76,6 @@ def write(assignment: Assignment) -> list[Path]:
     written = stale(assignment)
     for solved, template in pairs(assignment):
         if template in written:
+            template.parent.mkdir(parents=True, exist_ok=True)
             template.write_text(cut(solved.read_text("utf-8"), str(solved)), encoding="utf-8")
     return written

@@ -86,6 +86,7 @@ class Job:
         probe: the driver's own name of the way to probe, e.g. ``function``.
         function: the student's function that is looked at.
         stage: folder with the submission's files and what the assignment provides.
+        files: the submission's files that count, as they lie in the stage.
         build: folder of the build that is made, or used.
         support: folders of our own builds by name, e.g. the operators to interpose.
         out: folder for what is handed back.
@@ -101,6 +102,7 @@ class Job:
     stage: str
     build: str
     out: str
+    files: list[str] = field(default_factory=list)
     probe: str = ""
     function: str = ""
     support: dict[str, str] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from grader.calibration import arithmetic
 from grader.calibration.arithmetic import OPENMP
 from grader.home import ROOT
 from grader.known import c, python
-from grader.known.entries import MISTAKES, VARIANTS, load
+from grader.known.entries import MISTAKES, VARIANTS, Kind, folder, load
 
 UNOPTIMISED = ("-O0",)  # for mistakes: half of a grading is the compiler's time
 
@@ -45,7 +45,7 @@ def reference(assignment: Assignment) -> dict[str, str]:
 def samples(assignment: Assignment) -> list[Sample]:
     """All of them: first the right ones."""
     own = _in_c if assignment.submission.language == "c" else _in_python
-    return [*_arithmetics(assignment), *own()]
+    return [*_arithmetics(assignment), *own(assignment)]
 
 
 def _arithmetics(assignment: Assignment) -> Iterator[Sample]:
@@ -64,16 +64,24 @@ def _arithmetics(assignment: Assignment) -> Iterator[Sample]:
         yield Sample(framework.name, {**files, **framework.files(assignment)})
 
 
-def _in_c() -> Iterator[Sample]:
-    for variant in load(c.HERE / VARIANTS, c.Variant):
-        yield Sample(variant.name, {c.SOURCE: variant.source()}, flags=tuple(variant.flags.split()))
-    for mistake in load(c.HERE / MISTAKES, c.Mistake):
+def _in_c(assignment: Assignment) -> Iterator[Sample]:
+    ((name, solved),) = reference(assignment).items()
+    for variant in _entries(assignment, VARIANTS, c.Variant):
+        yield Sample(variant.name, {name: variant.source(solved)}, flags=tuple(variant.flags.split()))
+    for mistake in _entries(assignment, MISTAKES, c.Mistake):
         if mistake.serial == "wrong":
-            yield Sample(mistake.name, {c.SOURCE: mistake.source()}, mistake.row, flags=UNOPTIMISED)
+            yield Sample(mistake.name, {name: mistake.source(solved)}, mistake.row, flags=UNOPTIMISED)
 
 
-def _in_python() -> Iterator[Sample]:
-    for variant in load(python.HERE / VARIANTS, python.Right):
-        yield Sample(variant.name, variant.files())
-    for mistake in load(python.HERE / MISTAKES, python.Mistake):
-        yield Sample(mistake.name, mistake.files(), mistake.row)
+def _in_python(assignment: Assignment) -> Iterator[Sample]:
+    solved = reference(assignment)
+    for variant in _entries(assignment, VARIANTS, python.Right):
+        yield Sample(variant.name, variant.files(solved))
+    for mistake in _entries(assignment, MISTAKES, python.Mistake):
+        yield Sample(mistake.name, mistake.files(solved), mistake.row)
+
+
+def _entries(assignment: Assignment, file: str, kind: type[Kind]) -> list[Kind]:
+    """The known submissions that a file holds; none where the assignment has no such file."""
+    path = folder(assignment.id) / file
+    return load(path, kind) if path.is_file() else []

@@ -1,4 +1,4 @@
-"""Changes to A2's reference, as ``mistakes.yaml`` and ``variants.yaml`` hold them; their heads explain the keys."""
+"""Changes to a reference in C, as ``mistakes.yaml`` and ``variants.yaml`` hold them; their heads explain the keys."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from grader.known.entries import NAME, Entry, folder
+from grader.known.entries import NAME, Entry
 
-HERE = folder("A2")
-SOURCE = "train_gpt2.c"
-REFERENCE = HERE / SOURCE
 DEFINITION = r"^(?:[a-zA-Z][^\n;{{}}]*\b{name}\([^;{{}}]*\{{.*?^\}}\n|typedef struct \{{[^}}]*\}} {name};\n)"
 
 
@@ -55,9 +52,9 @@ class Mistake(Entry):
     fault: str = ""
     told: str = ""
 
-    def source(self) -> str:
-        """The reference with the mistake in it."""
-        text = REFERENCE.read_text(encoding="utf-8")
+    def source(self, solved: str) -> str:
+        """The solved file with the mistake in it."""
+        text = solved
         for patch in self._all_patches():
             text = patch.model_copy(update={"within": self.function}).apply(text)
         return text
@@ -81,9 +78,9 @@ class Variant(Entry):
     patches: list[Patch] = Field(default=[])
     flags: str = ""
 
-    def source(self) -> str:
-        """The reference, written otherwise."""
-        text = REFERENCE.read_text(encoding="utf-8")
+    def source(self, solved: str) -> str:
+        """The solved file, written otherwise."""
+        text = solved
         for function, body in self.bodies.items():
             text = _with_body(text, function, body)
         for patch in self.patches:

@@ -1,21 +1,21 @@
-"""Changes to HW2's reference, as its ``mistakes.yaml`` and ``variants.yaml`` hold them."""
+"""Changes to a reference in Python, as its ``mistakes.yaml`` and ``variants.yaml`` hold them."""
 
 from __future__ import annotations
 
 import ast
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from grader.known.entries import NAME, Entry, folder
+from grader.known.entries import NAME, Entry
 
-HERE = folder("HW2")
-FILES = ("minitorch/autodiff.py", "project/run_sentiment.py")
+Texts = Mapping[str, str]  # the solved files, by the assignment's paths
 
 
 class Patch(BaseModel):
-    """One text for another; it stands exactly once in one of the two files."""
+    """One text for another; it stands exactly once in one of the files."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -31,7 +31,7 @@ class Variant(Entry):
         what: what it is, in a sentence.
         define: functions and methods that are written anew, by qualified name.
         patches: texts that are replaced.
-        head: lines put before ``project/run_sentiment.py``'s first import, behind ``from __future__``.
+        head: lines put before the last file's first import, behind ``from __future__``.
         slow: left to the slow tests, since a like one is among the quick.
     """
 
@@ -42,29 +42,30 @@ class Variant(Entry):
     head: str = ""
     slow: bool = False
 
-    def files(self) -> dict[str, str]:
-        """The two files with the change made.
+    def files(self, solved: Texts) -> dict[str, str]:
+        """The solved files with the change made.
 
         Raises:
             ValueError: a text or a definition is not there exactly once.
         """
-        texts = {name: (HERE / name).read_text("utf-8") for name in FILES}
+        texts = dict(solved)
         for qualified, source in self.define.items():
-            name = next(n for n in FILES if _span(texts[n], qualified))
+            name = next(n for n in texts if _span(texts[n], qualified))
             texts[name] = _redefined(texts[name], qualified, source)
         for patch in self.patches:
-            holders = [name for name in FILES if patch.replace in texts[name]]
+            holders = [name for name in texts if patch.replace in texts[name]]
             if sum(text.count(patch.replace) for text in texts.values()) != 1:
                 raise ValueError(f"{self.name}: does not stand exactly once: {patch.replace!r}")
             texts[holders[0]] = texts[holders[0]].replace(patch.replace, patch.by)
         future = "from __future__ import annotations\n"
-        texts[FILES[1]] = texts[FILES[1]].replace(future, future + self.head, 1)
+        last = list(texts)[-1]
+        texts[last] = texts[last].replace(future, future + self.head, 1)
         return texts
 
-    def write(self, folder: Path) -> Path:
+    def write(self, folder: Path, solved: Texts) -> Path:
         """A submission in a folder of its own."""
         target = folder / self.name
-        for name, text in self.files().items():
+        for name, text in self.files(solved).items():
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             (target / name).write_text(text, encoding="utf-8")
         return target

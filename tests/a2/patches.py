@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.known.c import HERE, REFERENCE, SOURCE, Mistake, Patch, Variant, region
-from grader.known.entries import load
+from grader.known.c import Mistake, Patch, Variant, region
+from grader.known.entries import folder, load
 
-__all__ = ["HERE", "REFERENCE", "SOURCE", "Mistake", "Patch", "Variant", "load", "region", "write"]
+__all__ = ["HERE", "REFERENCE", "SOLVED", "SOURCE", "Mistake", "Patch", "Variant", "load", "region", "write"]
+
+HERE, SOURCE = folder("A2"), "train_gpt2.c"
+REFERENCE = HERE / SOURCE
+SOLVED = REFERENCE.read_text(encoding="utf-8")
 
 
 def write(folder: Path, source: str | bytes) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader import fixtures
-from tests.a2.patches import HERE, Mistake, load, write
+from tests.a2.patches import HERE, SOLVED, Mistake, load, write
 from tests.support import Graded, Record, grade
 
 MISTAKES = load(HERE / "mistakes.yaml", Mistake)
@@ -22,7 +22,7 @@ def name(mistake: Mistake) -> str:
 
 
 def graded(mistake: Mistake, folder: Path) -> Graded:
-    return grade(write(folder / mistake.name, mistake.source()))
+    return grade(write(folder / mistake.name, mistake.source(SOLVED)))
 
 
 def wrong_tensors(check: Record) -> set[str]:

@@ -15,7 +15,7 @@ from grader.errors import InfrastructureError
 from grader.grading import Grading, Options
 from grader.known.entries import Entry
 from grader.result import Result
-from tests.a2.patches import HERE, REFERENCE, SOURCE, Patch, Variant, load, region, write
+from tests.a2.patches import HERE, REFERENCE, SOLVED, SOURCE, Patch, Variant, load, region, write
 from tests.support import ROOT, Graded, grade, grade_fully, run_command
 
 
@@ -132,7 +132,7 @@ def test_right_code_is_not_looked_at_unasked() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_right_solutions_are_clean_however_they_are_written(variant: Variant, tmp_path: Path) -> None:
-    result = grade(write(tmp_path / variant.name, variant.source()), f"--cflags={variant.flags}", "--sanitize")
+    result = grade(write(tmp_path / variant.name, variant.source(SOLVED)), f"--cflags={variant.flags}", "--sanitize")
     assert [text[:17] for text in told(result, "sanitize")] == ["sanitizers: clean"], result.result["advice"]
     assert result.result["score"] == 100, result.said()
 

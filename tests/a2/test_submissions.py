@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.a2.patches import HERE, REFERENCE, SOURCE, Mistake, Patch, load, region, write
+from tests.a2.patches import HERE, REFERENCE, SOLVED, SOURCE, Mistake, Patch, load, region, write
 from tests.support import ROOT, Graded, grade, grade_fully, run_command, slow
 
 TEMPLATE = ROOT / "student_template" / "A2"
@@ -654,7 +654,7 @@ def test_code_that_fast_math_breaks_has_its_points_and_an_advice(tmp_path: Path)
 @pytest.mark.slow
 def test_a_race_costs_no_points_and_may_be_told(tmp_path: Path) -> None:
     race = next(m for m in load(HERE / "mistakes.yaml", Mistake) if m.name == "matmul-race")
-    result = grade_fully(write(tmp_path / "race", race.source()))
+    result = grade_fully(write(tmp_path / "race", race.source(SOLVED)))
     assert result.result["score"] == 100, result.said()
     assert all(note["check"] in ("matmul_backward", "ten_steps") for note in result.result["advice"])
     assert all("thread" in note["text"] for note in result.result["advice"])

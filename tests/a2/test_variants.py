@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.calibration import arithmetic
-from tests.a2.patches import HERE, REFERENCE, Variant, load, write
+from tests.a2.patches import HERE, REFERENCE, SOLVED, Variant, load, write
 from tests.support import Graded, grade
 
 VARIANTS = load(HERE / "variants.yaml", Variant)
@@ -46,7 +46,7 @@ def test_the_reference_is_right_however_it_is_built(compiler: str, flags: str) -
 
 @pytest.mark.parametrize("variant", MARKED)
 def test_a_right_solution_is_right_however_it_is_written(variant: Variant, tmp_path: Path) -> None:
-    folder = write(tmp_path / variant.name, variant.source())
+    folder = write(tmp_path / variant.name, variant.source(SOLVED))
     assert_right(grade(folder, f"--cflags={variant.flags}"))
 
 

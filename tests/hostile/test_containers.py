@@ -14,7 +14,7 @@ import pytest
 
 from tests.a2.patches import REFERENCE, SOURCE
 from tests.hostile.grading import graded, words_of
-from tests.hw2.patches import FILES, Right
+from tests.hw2.patches import FILES, SOLVED, Right
 
 RIGHT = REFERENCE.read_bytes()
 ROW, POINTS = "encoder_backward", 10
@@ -179,7 +179,7 @@ PYTHON_SOURCES: dict[str, tuple[Callable[[str], bytes], str]] = {
 @pytest.mark.parametrize("kind", marked(PYTHON_SOURCES))
 def test_what_python_does_not_take_is_told(kind: str, tmp_path: Path) -> None:
     spoil, says = PYTHON_SOURCES[kind]
-    folder = Right(name="hostile", what="").write(tmp_path)
+    folder = Right(name="hostile", what="").write(tmp_path, SOLVED)
     path = folder / FILES[0]
     path.write_bytes(spoil(path.read_text(encoding="utf-8")))
     result = graded("HW2", folder, "--only", "topological_sort")

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from grader.known.entries import load
-from grader.known.python import FILES, HERE, Mistake, Patch, Right, Variant
+from grader import assignment as assignments
+from grader.calibration.samples import reference
+from grader.known.entries import folder, load
+from grader.known.python import Mistake, Patch, Right, Variant
 
-__all__ = ["FILES", "HERE", "Mistake", "Patch", "Right", "Variant", "load"]
+__all__ = ["FILES", "HERE", "SOLVED", "Mistake", "Patch", "Right", "Variant", "load"]
+
+HERE = folder("HW2")
+SOLVED = reference(assignments.load("HW2"))
+FILES = tuple(SOLVED)

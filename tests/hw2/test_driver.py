@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from assignments.common.outcome import is_empty
 from assignments.common.probe_io import Job
+from assignments.common.python_files import syntax_problem
 from assignments.HW2 import driver
 from assignments.HW2.probes import patient
-from assignments.HW2.probes.build import kept, syntax_problem
-from assignments.HW2.probes.outcome import is_empty
+from assignments.HW2.probes.build import kept
 from assignments.HW2.probes.program import Step, steps
 from tests.support import ROOT
 

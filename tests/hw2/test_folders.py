@@ -9,11 +9,11 @@ import pytest
 from grader import assignment as assignments
 from grader.engine import BuildReport
 from grader.submission import Taken, take
-from tests.hw2.patches import FILES, Right
+from tests.hw2.patches import FILES, SOLVED, Right
 from tests.hw2.support import grade_hw2
 from tests.support import ROOT
 
-REFERENCE = Right(name="reference", what="The reference.").files()
+REFERENCE = Right(name="reference", what="The reference.").files(SOLVED)
 OURS = ROOT / "student_template" / "HW2"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader import fixtures
-from tests.hw2.patches import HERE, Mistake, load
+from tests.hw2.patches import HERE, SOLVED, Mistake, load
 from tests.hw2.support import grade_hw2
 
 MISTAKES = load(HERE / "mistakes.yaml", Mistake)
@@ -18,7 +18,7 @@ MARKED = [pytest.param(m, id=m.name, marks=[pytest.mark.slow] if m.slow else [])
 
 @pytest.mark.parametrize("mistake", MARKED)
 def test_a_mistake_costs_its_row_and_no_other(mistake: Mistake, tmp_path: Path) -> None:
-    graded = grade_hw2(mistake.write(tmp_path))
+    graded = grade_hw2(mistake.write(tmp_path, SOLVED))
     row = graded.rows[mistake.row]
     assert graded.lost == {mistake.row}, graded.said()
     assert (row["points"], row["verdict"]) == (mistake.points, mistake.verdict), graded.said()

@@ -10,7 +10,7 @@ import pytest
 
 from grader import fixtures
 from grader.known.python import Patch
-from tests.hw2.patches import Right
+from tests.hw2.patches import SOLVED, Right
 from tests.hw2.support import grade_hw2
 
 SEEDS = range(1, 21)
@@ -43,7 +43,7 @@ def seeded(folder: Path, seed: int) -> Path:
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_is_trained_reaches_the_bar_with_every_seed(seed: int, program: str, tmp_path: Path) -> None:
-    submission = PROGRAMS[program].write(tmp_path)
+    submission = PROGRAMS[program].write(tmp_path, SOLVED)
     graded = grade_hw2(submission, "--only", "accuracy", "--fixtures", seeded(tmp_path / "set", seed), training=True)
     row = graded.rows["accuracy"]
     assert row["points"] == (10 if program == "trained" else 0), graded.said()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hw2.patches import FILES, Right
+from tests.hw2.patches import FILES, SOLVED, Right
 from tests.hw2.support import grade_hw2
 from tests.support import ROOT, Graded, slow
 
@@ -26,7 +26,7 @@ REFERENCE = Right(name="reference", what="The reference.")
 
 def changed(folder: Path, name: str, change: Callable[[str], str]) -> Path:
     """The reference with one of its files changed."""
-    target = REFERENCE.write(folder)
+    target = REFERENCE.write(folder, SOLVED)
     path = target / name
     path.write_bytes(change(path.read_text("utf-8")).encode("utf-8"))
     return target
@@ -66,7 +66,7 @@ def test_a_syntax_error_is_told_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_blocks_its_rows_alone(tmp_path: Path) -> None:
-    submission = REFERENCE.write(tmp_path)
+    submission = REFERENCE.write(tmp_path, SOLVED)
     (submission / FILES[0]).unlink()
     graded = grade_hw2(submission)
     assert_blocked(graded, P1, "minitorch/autodiff.py is missing")
@@ -106,7 +106,7 @@ def test_bom_crlf_and_noise_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_files_of_the_framework_are_ours(tmp_path: Path) -> None:
-    submission = REFERENCE.write(tmp_path)
+    submission = REFERENCE.write(tmp_path, SOLVED)
     (submission / "minitorch" / "tensor.py").write_text("raise SystemExit\n", encoding="utf-8")
     inside = submission / "project" / "minitorch"
     inside.mkdir()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hw2.patches import HERE, Right, load
+from tests.hw2.patches import HERE, SOLVED, Right, load
 from tests.hw2.support import grade_hw2
 
 VARIANTS = load(HERE / "variants.yaml", Right)
@@ -15,7 +15,7 @@ MARKED = [pytest.param(v, id=v.name, marks=[pytest.mark.slow] if v.slow else [])
 
 @pytest.mark.parametrize("variant", MARKED)
 def test_a_right_variant_has_full_points(variant: Right, tmp_path: Path) -> None:
-    graded = grade_hw2(variant.write(tmp_path))
+    graded = grade_hw2(variant.write(tmp_path, SOLVED))
     assert not graded.lost, graded.said()
     advice = graded.result["advice"]
     assert sorted({note["check"] for note in advice}) == sorted(variant.advice), advice

@@ -6,44 +6,21 @@ Whether a file can be imported is found out by importing it in a process of its 
 from __future__ import annotations
 
 import ast
-import codecs
-import json
 import os
 import re
 import sys
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from assignments.common.outcome import explain
 from assignments.common.probe_io import Job, Report, in_own_process, write_json
+from assignments.common.python_files import Build, defined, is_notebook, syntax_problem
 from assignments.HW2.probes import load
-from assignments.HW2.probes.outcome import explain
 
 LOSS = "binary_cross_entropy_loss"
-UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-MOST_REASON = 1000  # characters
 KEPT = "reference.py"
 LACKING = re.compile(r"No module named '([\w.]+)'")
 NEEDED = {"topological_sort": "autodiff", "backpropagate": "autodiff", "Linear": "sentiment", "Network": "sentiment"}
 NEEDED["SentenceSentimentTrain"] = "sentiment"
 NEEDED[LOSS] = "sentiment"
-
-
-@dataclass
-class Build:
-    """What the build step hands back, in ``build.json``."""
-
-    ok: bool = True
-    messages: str = ""
-    unavailable: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-
-    def lost(self, part: str, name: str, reason: str) -> None:
-        """A file that cannot be used, and why; a line of code in the reason may be as long as the file."""
-        reason = reason if len(reason) <= MOST_REASON else reason[:MOST_REASON] + "..."
-        self.unavailable[part] = f"{name}{reason}"
-        self.problems.append(f"{name}{reason}")
 
 
 def build_submission(job: Job) -> None:
@@ -64,7 +41,7 @@ def _check_file(job: Job, build: Build, part: str, name: str) -> None:
         return
     with open(path, "rb") as file:
         blob = file.read()
-    if _is_notebook(blob):
+    if is_notebook(blob):
         build.lost(part, name, " is a notebook; export it as a script (jupyter nbconvert --to script)")
     elif (problem := syntax_problem(blob, name)) or (problem := _import_problem(job, part)):
         build.lost(part, name, problem)
@@ -82,37 +59,12 @@ def _tell_of_packages(job: Job, build: Build) -> None:
         )
 
 
-def _is_notebook(blob: bytes) -> bool:
-    try:
-        content = json.loads(blob)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and "cells" in content
-
-
-def syntax_problem(blob: bytes, name: str) -> str:
-    """Why Python does not take a source file, with the line; empty if it does."""
-    if blob.startswith(UTF_16):
-        return " is UTF-16, which some editors call Unicode; save it as UTF-8"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            compile(blob, name, "exec", dont_inherit=True)
-    except SyntaxError as error:
-        line = f", line {error.lineno}" if error.lineno else ""
-        text = f": {error.text.strip()}" if error.text else ""
-        return f"{line}: {type(error).__name__}: {error.msg}{text}"
-    except (ValueError, RecursionError, MemoryError) as error:
-        return f": {type(error).__name__}: {error}"
-    return ""
-
-
 def _import_problem(job: Job, part: str) -> str:
     def work(report: Report) -> None:
         try:
             load.module(job, part)
         except BaseException as error:
-            report.send(problem=explain(error, job.stage))
+            report.send(problem=explain(error, job))
             raise
 
     ending = in_own_process(work, job.limits["case_s"])
@@ -124,27 +76,11 @@ def _import_problem(job: Job, part: str) -> str:
     return " cannot be imported: " + ("it does not end" if ending.status == "timed_out" else "it ends the program")
 
 
-def _defined(body: list[ast.stmt]) -> Iterator[str]:
-    """The names that a module has: those of its own level, also under an ``if``, a ``try`` or a ``with``."""
-    for node in body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-            continue
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from (alias.asname or alias.name for alias in node.names)
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            yield from (name.id for name in ast.walk(node) if isinstance(name, ast.Name))
-        for inner in ("body", "orelse", "finalbody"):
-            yield from _defined(getattr(node, inner, []))
-        for handler in getattr(node, "handlers", []):
-            yield from _defined(handler.body)
-
-
 def _look_for_definitions(build: Build, part: str, name: str, blob: bytes) -> None:
     """Names that are not there block what needs them alone."""
-    defined = set(_defined(ast.parse(blob).body))
+    names = set(defined(ast.parse(blob).body))
     for needed, needed_in in NEEDED.items():
-        if needed_in == part and needed not in defined:
+        if needed_in == part and needed not in names:
             build.unavailable[needed] = f"{name} defines no {needed}"
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from assignments.common.arrays import Array
 from assignments.HW2.probes import load
-from assignments.HW2.probes.arrays import Array
 from assignments.HW2.probes.program import Step, steps
 
 METHODS = ("exp", "log", "sigmoid", "relu", "tanh")

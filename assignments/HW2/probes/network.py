@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from assignments.common import arrays
+from assignments.common.outcome import Unwritten, Wrong, is_empty, run
 from assignments.common.probe_io import Job, Report
-from assignments.HW2.probes import arrays, load
-from assignments.HW2.probes.outcome import Unwritten, Wrong, is_empty, run
+from assignments.HW2.probes import load
 from assignments.HW2.probes.parameters import (
     Holders,
     array_of,

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from assignments.HW2.probes.arrays import Array
-from assignments.HW2.probes.outcome import Wrong
+from assignments.common.arrays import Array
+from assignments.common.outcome import Wrong
 
 Shape = tuple[int, ...]
 Held = tuple[Any, str, Any]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
-from assignments.HW2.probes.arrays import Array
+from assignments.common.arrays import Array
 from assignments.HW2.probes.program import steps
 
 _numbers = count(1)

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from assignments.common import arrays
+from assignments.common.outcome import Wrong, run
 from assignments.common.probe_io import Job, Report, append_line
-from assignments.HW2.probes import arrays, load, sentences
-from assignments.HW2.probes.outcome import Wrong, run
+from assignments.HW2.probes import load, sentences
 from assignments.HW2.probes.parameters import array_of
 from assignments.HW2.probes.watch import NAMES, network_shapes, parameters_of, patch_method
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from grader.batch.ledger import FILE, Ledger
-from grader.known.c import REFERENCE, Mistake
+from grader.known.c import Mistake
 from grader.known.entries import folder
-from tests.a2.patches import load
+from tests.a2.patches import REFERENCE, load
 from tests.support import LAUNCHER, run_command
 
 CLASS = 300
@@ -43,7 +43,9 @@ def sources() -> Iterator[tuple[str, str, str]]:
     for name, text in HOSTILE.items():
         yield name, "*", SOLVED + HEAD + text + "\n"
     mistakes = [m for m in load(folder("A2") / "mistakes.yaml", Mistake) if m.serial == "wrong" and m.verdict == "fail"]
-    each = cycle([*((m.name, m.row, m.source()) for m in mistakes), *[("right", "", SOLVED)] * (len(mistakes) // 3)])
+    each = cycle(
+        [*((m.name, m.row, m.source(SOLVED)) for m in mistakes), *[("right", "", SOLVED)] * (len(mistakes) // 3)]
+    )
     yield from islice(each, CLASS - len(HOSTILE))
 
 

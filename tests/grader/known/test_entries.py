@@ -9,7 +9,7 @@ import pytest
 from grader import assignment as assignments
 from grader.errors import InfrastructureError
 from grader.known import c, python
-from grader.known.entries import MISTAKES, VARIANTS, load
+from grader.known.entries import MISTAKES, VARIANTS, folder, load
 
 GOOD = "- {name: one, what: that it is}\n"
 
@@ -37,14 +37,16 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_change_that_fits_nowhere_is_refused() -> None:
     patch = c.Patch(replace="no such text", by="")
     with pytest.raises(ValueError, match="stands 0 times in gelu_backward"):
-        patch.model_copy(update={"within": "gelu_backward"}).apply(c.REFERENCE.read_text("utf-8"))
+        patch.model_copy(update={"within": "gelu_backward"}).apply((folder("A2") / "train_gpt2.c").read_text("utf-8"))
     with pytest.raises(ValueError, match="does not stand exactly once"):
-        python.Variant(name="x", what="x", patches=[python.Patch(replace="no such text", by="")]).files()
+        python.Variant(name="x", what="x", patches=[python.Patch(replace="no such text", by="")]).files(
+            {"a.py": "x = 1\n"}
+        )
 
 
 def test_every_mistake_is_about_a_row() -> None:
     for name, mistakes in (
-        ("A2", [m.row for m in load(c.HERE / MISTAKES, c.Mistake)]),
-        ("HW2", [m.row for m in load(python.HERE / MISTAKES, python.Mistake)]),
+        ("A2", [m.row for m in load(folder("A2") / MISTAKES, c.Mistake)]),
+        ("HW2", [m.row for m in load(folder("HW2") / MISTAKES, python.Mistake)]),
     ):
         assert set(mistakes) <= {row.id for row in assignments.load(name).rows}

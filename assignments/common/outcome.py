@@ -1,4 +1,6 @@
-"""A case in a process of its own, and how it ended in words: which line raised, and whether it is written at all."""
+"""A case of Python code in a process of its own, and how it ended in words: which line of the student's raised, and
+whether it is written at all.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from assignments.common.probe_io import Job, Report, in_own_process
-from assignments.HW2.probes.load import FILES
 
 MOST_ADVICE = 4
 
@@ -27,17 +28,17 @@ def is_empty(function: object) -> bool:
     return code is not None and len(code.co_code) <= 6 and not code.co_names and None in code.co_consts
 
 
-def explain(error: BaseException, stage: str) -> str:
+def explain(error: BaseException, job: Job) -> str:
     """An exception with the line of the student's file that it comes from."""
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    frame = _last_frame(error, stage)
-    where = f"{os.path.relpath(frame.filename, stage)}, line {frame.lineno}: " if frame else ""
+    frame = _last_frame(error, job)
+    where = f"{os.path.relpath(frame.filename, job.stage)}, line {frame.lineno}: " if frame else ""
     return (where + what)[:300]
 
 
-def _last_frame(error: BaseException, stage: str) -> traceback.FrameSummary | None:
+def _last_frame(error: BaseException, job: Job) -> traceback.FrameSummary | None:
     """The innermost frame in a file of the student's."""
-    files = {os.path.join(stage, name) for name in FILES.values()}
+    files = {os.path.join(job.stage, name) for name in job.files}
     found = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         if frame.f_code.co_filename in files:
@@ -45,12 +46,12 @@ def _last_frame(error: BaseException, stage: str) -> traceback.FrameSummary | No
     return found
 
 
-def _unwritten(error: BaseException, stage: str) -> bool:
+def _unwritten(error: BaseException, job: Job) -> bool:
     """Whether the student's own code, and not the framework under it, says that it is not implemented."""
     if not isinstance(error, NotImplementedError):
         return False
     frames = list(traceback.walk_tb(error.__traceback__))
-    files = {os.path.join(stage, name) for name in FILES.values()}
+    files = {os.path.join(job.stage, name) for name in job.files}
     return bool(frames) and frames[-1][0].f_code.co_filename in files
 
 
@@ -65,7 +66,7 @@ def run(job: Job, case: dict[str, Any], work: Callable[[Report], None]) -> dict[
         except Unwritten as error:
             report.send(raised=str(error), unwritten=True)
         except BaseException as error:
-            report.send(raised=explain(error, job.stage), unwritten=_unwritten(error, job.stage))
+            report.send(raised=explain(error, job), unwritten=_unwritten(error, job))
             raise
 
     ending = in_own_process(guarded, job.limits["case_s"])

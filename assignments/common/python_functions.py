@@ -1,0 +1,136 @@
+"""A whole driver for submissions that are Python files of functions over NumPy arrays.
+
+An assignment's ``driver.py`` says how each way to probe calls the student's module, and is done::
+
+    PROBES = {"softmax": lambda module, given, params: {"y": module.softmax(given["x"])}}
+    sys.exit(main(sys.argv, {"layers.py": ["softmax"]}, PROBES))
+
+Each case imports the module in a process of its own. Inputs are copies: what the code writes to them is told as a
+mistake, since a caller's arrays are not its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from assignments.common.outcome import Unwritten, Wrong, explain, is_empty, run
+from assignments.common.probe_io import (
+    STARTED,
+    Job,
+    Report,
+    apply_limits,
+    in_own_process,
+    load_job,
+    probe_cases,
+    write_json,
+)
+from assignments.common.python_files import Build, defined, is_notebook, syntax_problem
+
+Given = Mapping[str, Any]  # arrays by name
+Probe = Callable[[ModuleType, Given, Mapping[str, Any]], Mapping[str, Any]]
+Functions = Mapping[str, Sequence[str]]  # by file, the functions that a student writes
+
+
+def main(argv: list[str], functions: Functions, probes: Mapping[str, Probe]) -> int:
+    """Does one job: builds, or probes cases.
+
+    Args:
+        argv: the program's name, and the job's file.
+        functions: by file, those that a student writes; what defines none of them blocks the checks that need it.
+        probes: by the name that a check gives as its ``probe``: calls the module with a case's arrays and scalars, and
+            returns arrays (or numbers) by the names that the oracle has for them.
+    """
+    job = load_job(argv)
+    apply_limits(job.limits)
+    sys.path[:] = [path for path in (job.stage, job.packages, *sys.path) if path]
+    if job.step == "build":
+        print(STARTED, flush=True)
+        _build(job, functions)
+        return 0
+    import numpy  # noqa: F401 (what is imported here, the cases' processes have)
+
+    probe_cases(job, _prober(functions, probes[job.probe]))
+    return 0
+
+
+def _build(job: Job, functions: Functions) -> None:
+    build = Build()
+    for file, names in functions.items():
+        if problem := _problem(job, file):
+            build.lost(file, file, problem)
+            build.unavailable |= dict.fromkeys(names, build.unavailable[file])
+            continue
+        with open(os.path.join(job.stage, file), "rb") as opened:
+            there = set(defined(ast.parse(opened.read()).body))
+        build.unavailable |= {name: f"{file} defines no {name}" for name in names if name not in there}
+    write_json(os.path.join(job.out, "build.json"), vars(build))
+
+
+def _problem(job: Job, file: str) -> str:
+    """Why a file cannot be used; empty if it can."""
+    path = os.path.join(job.stage, file)
+    if not os.path.exists(path):
+        return " is missing"
+    with open(path, "rb") as opened:
+        blob = opened.read()
+    if is_notebook(blob):
+        return " is a notebook; export it as a script (jupyter nbconvert --to script)"
+    return syntax_problem(blob, file) or _import_problem(job, file)
+
+
+def _import_problem(job: Job, file: str) -> str:
+    def work(report: Report) -> None:
+        try:
+            _module(job, file)
+        except BaseException as error:
+            report.send(problem=explain(error, job))
+            raise
+
+    ending = in_own_process(work, job.limits.get("case_s", 20.0))
+    if ending.status == "ok":
+        return ""
+    ends = "it does not end" if ending.status == "timed_out" else "it ends the program"
+    return f" cannot be imported: {ending.merged().get('problem') or ends}"
+
+
+def _module(job: Job, file: str) -> ModuleType:
+    """The student's file as a module, from where it lies, in a folder that it may write to."""
+    scratch = os.path.join(job.out, "scratch")
+    os.makedirs(scratch, exist_ok=True)
+    os.chdir(scratch)
+    name = os.path.basename(file).removesuffix(".py")
+    spec = importlib.util.spec_from_file_location(name, os.path.join(job.stage, file))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _prober(functions: Functions, probe: Probe) -> Callable[[Job, dict[str, Any]], dict[str, Any]]:
+    def probed(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+        def work(report: Report) -> None:
+            from assignments.common import arrays
+
+            file = next(name for name, known in functions.items() if job.function in known)
+            module = _module(job, file)
+            if is_empty(getattr(module, job.function)):
+                raise Unwritten(f"{job.function} is empty")
+            given, kept = arrays.read(case["inputs"]), arrays.read(case["inputs"])
+            found = probe(module, given, case["params"])
+            if changed := [name for name, array in given.items() if array.tobytes() != kept[name].tobytes()]:
+                raise Wrong(f"{job.function} writes to {', '.join(changed)}, which it was only given to read")
+            if nothing := [name for name, value in found.items() if value is None]:
+                raise Wrong(f"{job.function} returns nothing for {', '.join(nothing)}")
+            arrays.write(case["out"], found)
+
+        return run(job, case, work)
+
+    return probed
