@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from assignments.common import arrays
 from assignments.common.probe_io import Job, Report, in_own_process
-from assignments.HW2.probes import arrays
 
 Status = dict[str, Any]
 Case = dict[str, Any]
