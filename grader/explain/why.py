@@ -75,7 +75,7 @@ def _of_named(observed: Observed) -> Iterator[Explanation]:
     """Known mistakes after which there is nothing to compare."""
     for fault in observed.dictionary.of_check(observed.owner):
         if fault.id in observed.judged.named:
-            text = f"this is what is seen when {fault.says}"
+            text = f"this is what happens when {fault.says}"
             yield Explanation(kind="fault", text=text, hint=fault.hint, fault=fault.id, tensors=[], cases=[])
 
 

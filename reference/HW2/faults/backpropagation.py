@@ -154,8 +154,11 @@ GRADIENTS: dict[str, tuple[str, str]] = {
         "the first part of a derivative is kept, and the others are dropped",
         PARTS,
     ),
-    "halved": ("the mean of the parts is taken, not their sum", PARTS),
-    "halved-from-the-first=halved+from-the-first": ("the mean of the parts is taken, not their sum", PARTS),
+    "halved": ("a part is averaged with those before it, not added to them", PARTS),
+    "halved-from-the-first=halved+from-the-first": (
+        "a part is averaged with those before it, not added to them",
+        PARTS,
+    ),
     "begins-with-one": ("it begins with 1, whatever derivative it is given", "what is `deriv` for?"),
     "marks-all": (
         "every variable on the way keeps a derivative, not the leaves alone",
