@@ -62,8 +62,9 @@ def not_loaded(path: str, seconds: float) -> dict[str, Any]:
     ending = in_own_process(work, seconds)
     if ending.status == "ok" or ending.merged().get("error"):  # what cannot be opened, each probe says for itself
         return {}
-    how = {"timed_out": f"it does not end within {seconds:g} s", "exited": "it stops the program"}
-    detail = f"as soon as it is loaded, {how.get(ending.status, 'it crashes')}"
+    stopped = f"it stopped the program with exit code {ending.code}"
+    how = {"timed_out": f"it did not end within {seconds:g} s", "exited": stopped}.get(ending.status, "it crashed")
+    detail = f"{how} when it was loaded, before any function of it was called"
     return {"status": ending.status, "code": ending.code, "detail": detail}
 
 
