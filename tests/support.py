@@ -74,14 +74,16 @@ def ready_home(folder: Path) -> Path:
     return folder
 
 
-def run_command(*args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Graded:
+def run_command(
+    *args: str | Path, cwd: Path | None = None, env: Mapping[str, str] | None = None, longest_s: float = LONGEST_S
+) -> Graded:
     """Runs ``./grade`` with these arguments and no others; ``env`` is added to the environment."""
     done = subprocess.run(
         [LAUNCHER, *args],
         cwd=cwd,
         env={**os.environ, **(env or {})},
         capture_output=True,
-        timeout=LONGEST_S,
+        timeout=longest_s,
         check=False,
     )
     stdout, stderr = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")

@@ -22,6 +22,7 @@ from tests.a2.patches import REFERENCE, load
 from tests.support import LAUNCHER, run_command
 
 CLASS = 300
+LONGEST_S = 3600.0  # on a machine that does other things too
 SOLVED = REFERENCE.read_text(encoding="utf-8")
 HOSTILE = {
     "exits": "__attribute__((constructor)) static void x(void) { _exit(0); }",
@@ -90,12 +91,12 @@ def test_a_class_of_300(tmp_path: Path) -> None:
     running.wait()
     with Ledger(out / FILE) as book:
         before = book.rows("SELECT count(*) FROM runs")[0][0]
-    done = run_command(*command)
+    done = run_command(*command, longest_s=LONGEST_S)
     assert done.exit == 0, done.stdout
     assert f"{CLASS - before} graded, {before} unchanged, 0 without a score" in done.stdout
 
     kept = {p: p.read_bytes() for p in out.rglob("*") if p.is_file() and not p.name.startswith(FILE)}
-    assert f"0 graded, {CLASS} unchanged" in run_command(*command).stdout
+    assert f"0 graded, {CLASS} unchanged" in run_command(*command, longest_s=LONGEST_S).stdout
     assert {p: p.read_bytes() for p in kept} == kept
 
     with Ledger(out / FILE) as book:
