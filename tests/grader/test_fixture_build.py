@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from grader import assignment as assignments
 from grader import fixture_build, fixtures, tensorfile
 from grader.errors import InfrastructureError, UsageError
-from tests.support import run_command
+from tests.support import ROOT, run_command
 
 SECRET = b"correct horse battery staple"
 BUILDABLE = [
@@ -125,6 +126,58 @@ def test_a_folder_that_holds_something_else_is_left_alone(tmp_path: Path) -> Non
     with pytest.raises(UsageError, match="is there and is no fixture set"):
         fixture_build.build("A2", "public", None, tmp_path / "thesis.tex", quiet)
     assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_set_of_another_name_is_left_alone(tmp_path: Path) -> None:
+    folder = shutil.copytree(fixtures.set_folder("A2", "public"), tmp_path / "set")
+    before = digest(folder)
+    with pytest.raises(UsageError, match="holds the set `public`; name another folder"):
+        fixture_build.build("A2", "fall", secret_file(tmp_path), folder, quiet)
+    assert digest(folder) == before
+
+
+@pytest.mark.parametrize("name", ["", "../public", "fall 26", "-x"])
+def test_a_set_has_a_plain_name(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no name of a set"):
+        fixture_build.build("A2", name, secret_file(tmp_path), tmp_path / "set", quiet)
+
+
+def test_a_private_set_is_kept_out_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object) -> None:
+        raise InfrastructureError("on it went")
+
+    monkeypatch.setattr(fixture_build.Computed, "of", stop)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    with pytest.raises(UsageError, match="lies in a git repository that does not ignore it"):
+        fixture_build.build("A2", "fall", secret_file(tmp_path), tmp_path / "private" / "set", quiet)
+    (tmp_path / ".gitignore").write_text("private/\n")
+    with pytest.raises(InfrastructureError, match="on it went"):
+        fixture_build.build("A2", "fall", secret_file(tmp_path), tmp_path / "private" / "set", quiet)
+
+
+@pytest.mark.parametrize(
+    ("path", "ignored"),
+    [
+        ("fixtures/A2/fall/manifest.json", True),
+        ("fixtures/HW2/fall/expected/x.safetensors", True),
+        ("fall26.secret", True),
+        ("fixtures/A2/public/manifest.json", False),
+        ("fixtures/HW2/corpus/train.tsv", False),
+    ],
+)
+def test_git_takes_no_private_set(path: str, ignored: bool) -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("no git repository")
+    asked = ["git", "check-ignore", "--no-index", "--quiet", path]
+    assert (subprocess.run(asked, cwd=ROOT, check=False).returncode == 0) is ignored
+
+
+def test_no_private_set_is_in_git() -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "fixtures"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout
+    sets = {"/".join(name.split("/")[:3]) for name in listed.split()}
+    assert sets <= {"fixtures/A2/public", "fixtures/HW2/public", "fixtures/HW2/corpus"}
 
 
 def test_without_torch_the_message_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,4 +55,9 @@ def test_a_table_of_the_public_set_is_worth_nothing_on_a_private_one(submission:
     assert public.result["score"] == 10, public.said()
     private = graded("A2", submission, "--only", FUNCTION, "--fixtures", str(tmp_path / "fall"))
     assert private.result["score"] == 0, private.said()
+    (row,) = private.result["rows"]
+    assert row["decided_by"] == ["fall"]
+    assert [(one["set"], one["points"]) for one in row["under"]] == [("public", 10), ("fall", 0)]
+    shown = [one for check in row["checks"] for one in check["evidence"]]
+    assert {one[name] for one in shown for name in ("got", "expected", "absolute", "picture")} <= {None}
     assert graded("A2", BASES["right"] / "A2", "--only", FUNCTION, "--fixtures", str(tmp_path / "fall")).lost == set()
