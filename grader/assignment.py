@@ -179,8 +179,8 @@ class AxisDetails(Strict):
 class TensorWords(Strict):
     """What is told of a tensor whose name does not say it."""
 
-    says: str = Field("", description="what it is, e.g. `the order of a second call`")
-    hint: str = Field("", description="what to think about where it is wrong, and nothing more is known")
+    says: str = Field(default="", description="what it is, e.g. `the order of a second call`")
+    hint: str = Field(default="", description="what to think about where it is wrong, and nothing more is known")
 
 
 class RealFiles(Strict):

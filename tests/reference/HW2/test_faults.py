@@ -179,7 +179,7 @@ def _trained(case: Case, fault: str) -> Tensors:
     right = {"loss": np.array([loss for loss, _ in made])}
     right |= {f"d{n}": np.array([own[n] for _, own in made]) for n in known_steps.NAMES}
     foreign = np.array([fault == "train-other-network"] * len(rows), np.int64)
-    told = known_steps.Found(right["loss"] * (1 + 0.3 * foreign), np.zeros((epochs, count)), foreign)
+    told = known_steps.Found(right["loss"] * (1 + 0.3 * foreign), np.zeros((epochs, count)), foreign.astype(float))
     found = known_steps.Steps(taken, x, y, epochs, size, right, told).faults().get(fault, {})
     longest = max(len(row) for row in rows)
     batch = np.array([row + [-2] * (longest - len(row)) for row in rows])
@@ -217,7 +217,8 @@ def test_derivatives_that_are_zero_beside_a_wrong_loss_are_not_told_as_zeroed() 
     for key, case in inputs_of("HW2").items():
         if case.check == "training_loop":
             handed = _trained(case, "train-zeroed-too-late")
-            got[key] = {**handed, "loss": handed["loss"] * np.linspace(1.3, 2.0, len(handed["loss"]))}
+            loss = handed["loss"].astype(np.float64)
+            got[key] = {**handed, "loss": loss * np.linspace(1.3, 2.0, len(loss))}
     told = explained("HW2", "training_loop", got).explanations
     assert not [one.fault for one in told if one.fault], told
     assert "what is the loss of a step made of: which outputs, of which network, and which labels?" in [
