@@ -25,7 +25,7 @@ _TOP = re.compile(r"^#\$ TOP=(.+)$", re.MULTILINE)
 _RELEASE = re.compile(r"release [\d.]+, V([\d.]+)")
 
 NO_NVCC = "there is no nvcc; install the CUDA toolkit, or load its module, so that `nvcc --version` answers"
-NO_PYCUDA = "PyCUDA is not installed; `./grade HW2 --backend cuda` sets it up"
+NO_PYCUDA = "PyCUDA is not installed (grader/requirements-cuda.txt); `./grade HW2 --backend cuda` sets it up"
 
 
 @dataclass(frozen=True)

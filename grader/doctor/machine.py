@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader import assignment as assignments
 from grader import fixtures
+from grader.cuda import machine
 from grader.doctor import walls
 from grader.doctor.findings import Finding
 from grader.engine import processors
@@ -34,6 +35,7 @@ def examine() -> Iterator[Finding]:
     yield _disk("temporary files", Path(tempfile.gettempdir()), "TMPDIR names another folder")
     yield _builds(_existing(cache_folder()))
     yield _memory()
+    yield from _cuda()
     yield from (_fixtures(name) for name in assignments.known_ids())
 
 
@@ -93,6 +95,21 @@ def _memory() -> Finding:
         return Finding(name="memory", state="ok", found="the system does not say")
     said = f"{free} MiB free; {processors()} boxes at once may use {most} MiB each"
     return Finding(name="memory", state="ok" if free >= most else "absent", found=said)
+
+
+def _cuda() -> Iterator[Finding]:
+    """What the kernels of HW2 can be looked at with; without it, an execution model judges them."""
+    nvcc = machine.find_nvcc()
+    gpu = machine.find_gpu(nvcc.toolkit if nvcc else None)
+    if nvcc is not None:
+        yield Finding(name="nvcc", state="ok", found=f"{nvcc.version}, {nvcc.program}")
+    else:
+        advice = "the CUDA toolkit, if CUDA kernels are to be compiled for a GPU"
+        yield Finding(
+            name="nvcc", state="absent", found="none; kernels are judged in the execution model", advice=advice
+        )
+    found = gpu if isinstance(gpu, str) else ", ".join(str(path) for path in gpu.devices)
+    yield Finding(name="GPU", state="absent" if isinstance(gpu, str) else "ok", found=found)
 
 
 def _fixtures(name: str) -> Finding:

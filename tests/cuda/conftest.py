@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader import cli
+from grader.cuda import machine, speed
+from grader.cuda.look import Look
 from tests.cuda.machine import Machine, with_gpu
 from tests.support import Graded
 
@@ -19,6 +21,19 @@ Grade = Callable[..., Graded]
 def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
     """A machine with a GPU, as far as the grader can tell."""
     return with_gpu(tmp_path / "machine", monkeypatch)
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No epoch is timed: that takes seconds, and one test does it."""
+    monkeypatch.setattr(speed, "measure", lambda *_: {})
+
+
+@pytest.fixture
+def no_gpu(quick: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without a GPU, wherever the tests run; the execution model is left out, which has tests of its own."""
+    monkeypatch.setattr(machine, "find_gpu", lambda toolkit=None: "there is no NVIDIA GPU here")
+    monkeypatch.setattr(Look, "_in_model", lambda look: None)
 
 
 @pytest.fixture

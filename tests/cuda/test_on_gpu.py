@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cuda.conftest import Grade
-from tests.cuda.machine import KERNELS, Machine, submission
+from tests.cuda.machine import KERNELS, SANITIZER, Machine, program, submission
 
 ROWS = "--only=topological_sort,linear_forward"
 RIGHT = KERNELS.read_text("utf-8")
@@ -39,8 +39,11 @@ def test_the_rows_run_on_right_kernels(gpu: Machine, grade: Grade, tmp_path: Pat
     assert "the rows were judged on the backend cuda" in graded.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_kernels_are_told_and_cost_no_points(name: str, gpu: Machine, grade: Grade, tmp_path: Path) -> None:
+def test_wrong_kernels_are_told_and_cost_no_points(
+    name: str, gpu: Machine, quick: None, grade: Grade, tmp_path: Path
+) -> None:
     wrong, mark, code = WRONG[name]
     graded = grade(submission(tmp_path / "s", RIGHT.replace(mark, code)), "--backend", "auto", ROWS)
     verdicts = {line["id"]: line["verdict"] for line in graded.result["kernels"]["kernels"]}
@@ -50,13 +53,16 @@ def test_wrong_kernels_are_told_and_cost_no_points(name: str, gpu: Machine, grad
     assert f"the kernels are not right: {wrong}" in graded.stdout
 
 
-def test_a_lost_context_is_told_in_the_driver_s_words(gpu: Machine, grade: Grade, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_lost_context_is_told_in_the_driver_s_words(gpu: Machine, quick: None, grade: Grade, tmp_path: Path) -> None:
     kernels = RIGHT.replace("/* matmul */", "break_context();")
     graded = grade(submission(tmp_path / "s", kernels), "--backend", "auto", "--only=topological_sort")
     assert "CUDA error 700: an illegal memory access" in graded.stdout
 
 
-def test_a_row_that_fails_on_the_kernels_alone_is_judged_on_numpy(gpu: Machine, grade: Grade, tmp_path: Path) -> None:
+def test_a_row_that_fails_on_the_kernels_alone_is_judged_on_numpy(
+    gpu: Machine, quick: None, grade: Grade, tmp_path: Path
+) -> None:
     """Kernels that are right in all that they are tried on, and wrong inside of a program that trains."""
     kernels = RIGHT.replace("/* matmul */", "if (in_training()) out[0] = 1e6f;")
     kernels = kernels.replace("static float fn(", IN_TRAINING + "static float fn(", 1)
@@ -66,8 +72,9 @@ def test_a_row_that_fails_on_the_kernels_alone_is_judged_on_numpy(gpu: Machine, 
     assert any("linear_forward passes on NumPy" in note for note in graded.result["kernels"]["notes"])
 
 
+@pytest.mark.slow
 def test_a_gpu_that_the_sandbox_cannot_use_is_told(
-    gpu: Machine, grade: Grade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gpu: Machine, quick: None, grade: Grade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(gpu.gpu.environment, "LD_LIBRARY_PATH", "/nowhere")
     graded = grade(submission(tmp_path / "s", RIGHT), "--backend", "auto", ROWS)
@@ -76,8 +83,9 @@ def test_a_gpu_that_the_sandbox_cannot_use_is_told(
     assert not graded.lost
 
 
+@pytest.mark.slow
 def test_without_pycuda_the_kernels_are_tried_and_the_rows_are_not_run_on_them(
-    gpu: Machine, grade: Grade, tmp_path: Path
+    gpu: Machine, quick: None, grade: Grade, tmp_path: Path
 ) -> None:
     (gpu.packages / "siphash24.py").unlink()
     graded = grade(submission(tmp_path / "s", RIGHT), "--backend", "auto", "--only=topological_sort")
@@ -88,9 +96,8 @@ def test_without_pycuda_the_kernels_are_tried_and_the_rows_are_not_run_on_them(
     assert "PyCUDA is not installed" in refused.stderr
 
 
-def test_compute_sanitizer_is_asked_and_told(gpu: Machine, grade: Grade, tmp_path: Path) -> None:
-    from tests.cuda.machine import SANITIZER, program
-
+@pytest.mark.slow
+def test_compute_sanitizer_is_asked_and_told(gpu: Machine, quick: None, grade: Grade, tmp_path: Path) -> None:
     program(gpu.toolkit / "bin" / "compute-sanitizer", SANITIZER)
     graded = grade(submission(tmp_path / "s", RIGHT), "--backend=auto", "--sanitize", "--only=topological_sort")
     told = "compute-sanitizer (memcheck): mapKernel: Invalid __global__ write of size 4 bytes at src/combine.cu:171"

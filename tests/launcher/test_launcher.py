@@ -296,6 +296,22 @@ def test_torch_is_for_what_needs_it(command: str, torch: bool, machine: Machine)
     assert (machine.home / "stamp-test").exists() == torch
 
 
+@pytest.mark.parametrize(
+    ("backend", "driver", "set_up"), [("cuda", True, True), ("cuda", False, False), ("auto", True, False)]
+)
+def test_pycuda_is_for_a_machine_with_a_driver_that_is_asked_for(
+    backend: str, driver: bool, set_up: bool, machine: Machine, tmp_path: Path
+) -> None:
+    (tmp_path / "bin").mkdir()
+    if driver:
+        (tmp_path / "bin" / "nvidia-smi").write_text("#!/bin/sh\n")
+        (tmp_path / "bin" / "nvidia-smi").chmod(0o755)
+    env = machine.environment(PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    done = launch(machine.launcher, "Z9", "--backend", backend, env=env)
+    assert done.returncode == 2, done.stderr
+    assert (machine.home / "stamp-cuda").exists() == set_up
+
+
 def test_other_requirements_are_installed_anew(machine: Machine) -> None:
     machine.run()
     (machine.home / "stamp").write_text("numpy==1.0\n")
