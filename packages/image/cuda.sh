@@ -15,7 +15,7 @@ if [ "$1" = build ]; then
     "$home/bin/python" -c 'import sys, sysconfig, os; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' ||
         apt-get install -y -qq --no-install-recommends python3-dev >/dev/null
     "$home/bin/python" -m ensurepip >/dev/null
-    "$home/bin/python" -m pip install --quiet -r /opt/tensorgrade/packages/image/requirements-cuda.txt
+    "$home/bin/python" -m pip install --quiet -r /opt/tensorgrade/grader/requirements-cuda.txt
     "$home/bin/python" -m pip uninstall --quiet --yes pip setuptools
     sh /opt/tensorgrade/grade sbom --out "$home/sbom.cdx.json"
 else

@@ -55,6 +55,7 @@ def test_a_library_that_is_handed_in_is_not_loaded(no_gpu: None, nvcc: None, gra
     library.write_bytes(b"\x7fELF" + bytes(2 << 20))
     graded = grade(folder, "--backend", "auto", ROW)
     kernels = graded.result["kernels"]
+    assert kernels is not None, graded.stdout
     assert kernels["compiled"] is None
     assert kernels["not_on_gpu"] == "the submission has no src/combine.cu"
     assert [note for note in kernels["notes"] if "combine.so was handed in, and is not used" in note]

@@ -48,8 +48,7 @@ OLDER = """\
             MEMCHECK,
             [
                 "mapKernel: Invalid __global__ write of size 4 bytes at src/combine.cu:97",
-                'Program hit cudaErrorLaunchFailure (error 719) due to "launch failure" on CUDA API call to'
-                " cudaFree.",
+                'Program hit cudaErrorLaunchFailure (error 719) due to "launch failure" on CUDA API call to cudaFree.',
             ],
         ),
         (RACECHECK, ["MatrixMultiplyKernel: Race reported between Write access at src/combine.cu:190"]),
