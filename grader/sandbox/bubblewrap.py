@@ -126,7 +126,6 @@ class Bubblewrap:
         left_out = [*box.hidden, *packages()]
         words += _ways(Path(name) for name in SYSTEM_FILES)
         words += [*_mounts_of_the_system(), "--proc", "/proc", "--dev", "/dev"]
-        words += [word for path in box.devices for word in ("--dev-bind", str(path), str(path))]
         for place in ("/tmp", "/dev/shm"):
             words += ["--perms", "1777", "--size", str(box.scratch_mb << 20), "--tmpfs", place]
         words += _covers(inside(left_out, system))
@@ -135,6 +134,8 @@ class Bubblewrap:
         words += _read_only(box.readable)
         for path in box.writable:
             words += ["--bind", str(path), str(path)]
+        words += _ways(box.devices)
+        words += [word for path in box.devices for word in ("--dev-bind", str(path), str(path))]
         # these lie in memory, without a bound of their own, or are settings of the kernel
         for place in ["/dev", "/proc", "/", *map(str, inside(left_out, system + pythons))]:
             words += ["--remount-ro", place]
