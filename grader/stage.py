@@ -5,7 +5,9 @@ from __future__ import annotations
 import compileall
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from grader.assignment import Assignment
 from grader.errors import InfrastructureError
@@ -14,21 +16,30 @@ from grader.submission import Taken
 from grader.workplace import work_folder
 
 TEMPLATE = "template"  # folder of the stage
+Language = Literal["C", "C++"]
 COMPILERS = ("gcc", "clang", "cc")
+# those that are looked for, the best first, and where to get one
+COMPILERS_OF: Mapping[Language, tuple[Sequence[str], str]] = {
+    "C": (
+        COMPILERS,
+        "`apt install gcc` (Debian, Ubuntu), `dnf install gcc` (Fedora), `xcode-select --install` (macOS)",
+    ),
+    "C++": (("g++", "clang++", "c++"), "`apt install g++` (Debian, Ubuntu), `dnf install gcc-c++` (Fedora)"),
+}
 
 
-def find_compiler(asked: str | None) -> str:
+def find_compiler(asked: str | None, language: Language = "C") -> str:
     """The compiler to build with.
 
     Raises:
         InfrastructureError: there is none.
     """
-    for name in (asked,) if asked else COMPILERS:
+    known, packages = COMPILERS_OF[language]
+    for name in (asked,) if asked else known:
         if name and shutil.which(name):
             return name
     raise InfrastructureError(
-        f"no C compiler ({asked or ', '.join(COMPILERS)}) was found; install one: `apt install gcc` (Debian, Ubuntu),"
-        " `dnf install gcc` (Fedora), `xcode-select --install` (macOS)"
+        f"no {language} compiler ({asked or ', '.join(known)}) was found; install one: {packages}"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,6 @@ from pathlib import Path
 from grader import __version__, tensorfile, tolerances
 from grader.assignment import Assignment
 from grader.engine import Built, CaseInput, Engine, processors
-from grader.errors import InfrastructureError
 from grader.home import ROOT
 from grader.kernels import cases as kernel_cases
 from grader.kernels.cases import KernelCase
@@ -24,11 +22,10 @@ from grader.progress import News, Progress, silent
 from grader.result import BuildInfo, SubmissionInfo
 from grader.sandbox import Sandbox
 from grader.sanitize.sentences import Source
-from grader.stage import stage_files, version_of
+from grader.stage import find_compiler, stage_files, version_of
 from grader.submission import Taken
 from grader.workplace import work_folder
 
-COMPILERS = ("g++", "clang++", "c++")
 MODEL_NAME = "the execution model on the host"
 
 
@@ -45,21 +42,6 @@ class Options:
     only: Sequence[str] = ()
 
 
-def find_compiler(asked: str | None) -> str:
-    """The C++ compiler to build with.
-
-    Raises:
-        InfrastructureError: there is none.
-    """
-    for name in (asked,) if asked else COMPILERS:
-        if name and shutil.which(name):
-            return name
-    raise InfrastructureError(
-        f"no C++ compiler ({asked or ', '.join(COMPILERS)}) was found; install one: `apt install g++` (Debian, Ubuntu),"
-        " `dnf install gcc-c++` (Fedora)"
-    )
-
-
 def run(
     assignment: Assignment, taken: Taken, sandbox: Sandbox, options: Options | None = None, progress: Progress = silent
 ) -> KernelsResult:
@@ -71,7 +53,7 @@ def run(
     """
     options, settings, started = options or Options(), load(assignment), time.monotonic()
     wanted = [kernel for kernel in settings.kernels if not options.only or kernel.id in options.only]
-    compiler = find_compiler(options.compiler)
+    compiler = find_compiler(options.compiler, "C++")
     problems = list(taken.problems)
     results = [blocked(kernel, problems[0]) for kernel in wanted] if problems else []
     if not problems:
