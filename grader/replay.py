@@ -11,6 +11,7 @@ from grader.result import FixtureInfo, Record, Result
 
 SCHEMA = "tensorgrade/replay/1"
 NONE = "none"
+HERE = "(the submission)"
 Facts = Mapping[str, str]
 # Of a result, what is compared on its own as provenance, and what is not compared.
 PROVENANCE = {"grader", "sandbox", "fixtures", "beside", "build", "provenance", "options", "machine"}
@@ -44,14 +45,21 @@ class Replayed(Record):
         return not self.provenance and not self.result
 
 
-def compare(before: Result, now: Result) -> Replayed:
-    """What differs between a result and the same made again; durations, and where the submission lay, do not count."""
+def compare(before: Result, now: Result, places: Sequence[str] = ()) -> Replayed:
+    """What differs between a result and the same made again; durations, and where the submission lay, do not count.
+
+    Args:
+        before: the result.
+        now: the same made again.
+        places: names of the place where the submission lies now, as sentences may tell it.
+    """
+    old, new = (_compared(result, (*places, before.submission.origin)) for result in (before, now))
     return Replayed(
         assignment=before.assignment,
         score_before=before.score,
         score_now=now.score,
         provenance=list(_differing(_facts(before), _facts(now))),
-        result=list(_walk("", _compared(before), _compared(now))),
+        result=list(_walk("", old, new)),
         machine=list(_differing([_said_of("", before.machine)], [_said_of("", now.machine)])),
     )
 
@@ -101,12 +109,25 @@ def _sets(result: Result) -> list[FixtureInfo]:
     return [*result.beside, result.fixtures]
 
 
-def _compared(result: Result) -> dict[str, Any]:
-    """What came of it, without what it was made from."""
+def _compared(result: Result, places: Sequence[str]) -> dict[str, Any]:
+    """What came of it, without what it was made from, and where that lay."""
     left_out = PROVENANCE | NOT_COMPARED
     found = {k: v for k, v in result.model_dump(mode="json", by_alias=True).items() if k not in left_out}
     found["submission"] = {k: v for k, v in found["submission"].items() if k not in ("origin", "hashes")}
-    return found
+    placed: dict[str, Any] = _placed(found, sorted(filter(None, places), key=len, reverse=True))
+    return placed
+
+
+def _placed(value: Any, places: Sequence[str]) -> Any:  # noqa: ANN401 (JSON)
+    """The value with one name for all places."""
+    if isinstance(value, dict):
+        return {key: _placed(one, places) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_placed(one, places) for one in value]
+    if isinstance(value, str):
+        for place in places:
+            value = value.replace(f" {place}", f" {HERE}")
+    return value
 
 
 def _walk(path: str, before: Any, now: Any) -> Iterator[Difference]:  # noqa: ANN401 (JSON)

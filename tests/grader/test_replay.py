@@ -50,6 +50,16 @@ def test_the_same_is_the_same_wherever_it_lay_and_however_long_it_took() -> None
     assert (found.provenance, found.result, found.machine) == ([], [], [])
 
 
+def test_where_it_lay_is_told_in_sentences_too() -> None:
+    rows = [row_result("blocked", detail="there is no x.c in /old/ada")]
+    there = [row_result("blocked", detail="there is no x.c in /new/ada")]
+    about = {"submission": SubmissionInfo(origin="/old/ada", hashes={}, ignored=[]), "score": 0}
+    before = made(rows=rows, problems=["there is no x.c in /old/ada"], **about)
+    now = made(rows=there, problems=["there is no x.c in /new/ada"], **about)
+    assert replay.compare(before, now, ["/new/ada"]).same
+    assert not replay.compare(before, now, ["/else/ada"]).same
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -146,11 +156,12 @@ def test_a_class_and_an_assignment_in_python(tmp_path: Path) -> None:
     for name in ("minitorch/autodiff.py", "project/run_sentiment.py"):
         (class_of / name).parent.mkdir(parents=True, exist_ok=True)
         (class_of / name).write_bytes((ROOT / "student_template" / "HW2" / name).read_bytes())
-    (tmp_path / "class" / "bob.txt").write_text("no submission at all")
+    (tmp_path / "class" / "bob").mkdir()
+    (tmp_path / "class" / "bob" / "notes.txt").write_text("no submission at all")
     out = tmp_path / "out"
     batch = run_command("batch", "HW2", tmp_path / "class", "--out", out, "--no-training", "-q")
     assert batch.exit == 0, batch.stderr
-    for student, handed_in in (("ada", class_of.parent), ("bob", tmp_path / "class" / "bob.txt")):
+    for student, handed_in in (("bob", tmp_path / "class" / "bob"), ("ada", class_of.parent)):
         kept = out / "HW2" / student / "result.json"
         assert json.loads(kept.read_bytes())["options"]["staff"] is True
         done = run_command("replay", kept, handed_in, "-q")
