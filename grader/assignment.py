@@ -286,6 +286,11 @@ class Assignment(Strict):
         """The fewest cases of each check that has its own."""
         return {name: check.cases_min for name, check in self.checks.items() if check.cases_of is None}
 
+    @property
+    def buffers(self) -> bool:
+        """Whether results are added to what is in buffers beforehand, and an input that is not there is NULL."""
+        return self.submission.language == "c"
+
     def words_of(self, check_id: str, tensor: str) -> TensorWords:
         """What is told of a check's tensor; of a check with another's cases, what is told of that one's."""
         owner = self.checks[check_id].cases_of if check_id in self.checks else None

@@ -281,7 +281,7 @@ class Judge:
             absolute=finite(element.absolute) if element else None,
             relative=finite(element.relative) if element else None,
             allowed=element.allowed if element else None,
-            before=_before(judged, worst) if element and not worst.ok else None,
+            before=_before(judged, worst) if element and not worst.ok and self.assignment.buffers else None,
             wrong=worst.wrong,
             size=worst.size,
             layers=list(worst.layers),
@@ -319,8 +319,10 @@ def _advice(cases: Sequence[FixtureCase], probed: Probed) -> list[str]:
 
 def _before(judged: Judged, worst: Comparison) -> float | None:
     """What the buffer of a wrong element held before the call: the input of the same name and shape."""
-    read = judged.given.get(worst.case)
-    given = read().get(worst.tensor) if read else None
+    try:
+        given = judged.given[worst.case]().get(worst.tensor)
+    except (KeyError, OSError, tensorfile.TensorFileError):
+        return None
     if given is None or worst.worst is None or given.shape != worst.shape:
         return None
     return finite(float(given[worst.worst.index]))

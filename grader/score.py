@@ -105,7 +105,8 @@ def describe(evidence: Evidence, values: bool = True) -> str:
     if evidence.reason == "order":
         return evidence.note
     if evidence.reason == "missing":
-        return f"{evidence.tensor} was not handed back"
+        says = f" ({evidence.says})" if evidence.says else ""
+        return f"{evidence.tensor}{says} was not handed back"
     if evidence.reason == "shape":
         return f"{evidence.tensor} has shape {evidence.note}, should be {evidence.shape}"
     if evidence.reason == "type":

@@ -79,7 +79,7 @@ def describe(observed: Observed, tensors: Sequence[str], public: bool) -> list[D
 
 def _look(observed: Observed, tensor: WrongTensor) -> _Looked:
     seen = [case for case in observed.fixtures if case.id in observed.cases]
-    apart = what_tells_apart(seen, observed.wrong[tensor.name], observed.pointers)
+    apart = what_tells_apart(seen, observed.wrong[tensor.name], observed.assignment.buffers)
     return _Looked(tensor, region_of(tensor).words, apart, pattern_of(Scene(tensor, observed)))
 
 

@@ -76,11 +76,6 @@ class Observed:
         """The check whose cases, and known mistakes, these are."""
         return self.check.cases_of or self.check_id
 
-    @property
-    def pointers(self) -> bool:
-        """Whether an input that is not given is passed as NULL."""
-        return self.assignment.submission.language == "c"
-
     def spoken(self, tensors: Sequence[str]) -> list[str]:
         """Tensors in the words that the assignment has for them, in the order in which it has them; else by name."""
         words = {name: self.assignment.words_of(self.check_id, name).says for name in tensors}

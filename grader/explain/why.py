@@ -152,7 +152,7 @@ def _of_description(one: Description, numbers: bool) -> Explanation:
 def _of_endings(observed: Observed) -> list[Explanation]:
     """What the cases that do not end well have, and the others have not; how far they come."""
     endings = observed.judged.endings
-    apart = what_tells_apart(observed.fixtures, endings, observed.pointers)
+    apart = what_tells_apart(observed.fixtures, endings, observed.assignment.buffers)
     told = [(text, "what happens next?") for name in list(endings)[:1] if (text := _how_far(observed, name))]
     if apart:
         hint = "what is different there, in the loops and in what may be read?"

@@ -123,7 +123,8 @@ def _wrong_case(observed: Observed, case: CaseSeen, tensor: str, limit: Limit) -
     with np.errstate(invalid="ignore", over="ignore"):
         within = (np.abs(got - expected) <= allowed_error(expected, limit)) & np.isfinite(got)
     axes = axes_of(observed.assignment, observed.check_id, tensor, expected.shape, case.params)
-    return WrongCase(case, axes, got, expected, _before(case.inputs().get(tensor), expected), ~within, limit)
+    before = _before(case.inputs().get(tensor), expected) if observed.assignment.buffers else None
+    return WrongCase(case, axes, got, expected, before, ~within, limit)
 
 
 def _before(given: Array | None, expected: Float) -> Float | None:

@@ -27,7 +27,8 @@ def joined_lines(evidence: Sequence[Evidence]) -> Iterator[str]:
 
 
 def _lines(evidence: Evidence, name: str, alone: bool = True) -> Iterator[str]:
-    says = f" ({evidence.says})" if evidence.says and alone and name else ""
+    told = evidence.reason == "missing"  # then `describe` says it
+    says = f" ({evidence.says})" if evidence.says and alone and name and not told else ""
     name = f"{name}{says} [{', '.join(str(n) for n in evidence.shape)}]"
     if evidence.ok:
         yield f"{name}: ok, error {measured_error(evidence)}"

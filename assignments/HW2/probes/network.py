@@ -14,6 +14,7 @@ from assignments.HW2.probes.parameters import (
     Holders,
     array_of,
     by_shape,
+    held,
     hidden_units,
     other_values,
     registered,
@@ -35,9 +36,22 @@ def probe_linear_init(job: Job, case: Case) -> Status:
         params = case["params"]
         layer = load.sentiment(job).Linear(params["in_size"], params["out_size"])
         shapes = {"weights": (params["in_size"], params["out_size"]), "bias": (params["out_size"],)}
-        arrays.write(case["out"], by_shape(_registered(layer, "Linear"), shapes))
+        parameters = _registered(layer, "Linear")
+        found = by_shape(parameters, shapes)
+        if lacking := [shapes[name] for name in shapes if name not in found]:
+            raise Wrong(_other_parameters(layer, parameters, lacking))
+        arrays.write(case["out"], found)
 
     return run(job, case, work)
+
+
+def _other_parameters(layer: Any, parameters: list[Any], lacking: list[tuple[int, ...]]) -> str:
+    """What a `Linear` has in place of parameters of the right shapes."""
+    made = " and ".join(str(list(shape_of(p))) for p in parameters)
+    known = [id(p) for p in parameters]
+    loose = [name for _, name, value in held(layer) if id(value) not in known and shape_of(value) in lacking]
+    text = f"Linear's parameters have the shapes {made}, should be [in_size, out_size] and [out_size]"
+    return text + (f"; {loose[0]} is no parameter: make it with RParam" if loose else "")
 
 
 def _registered(module: Any, name: str) -> list[Any]:
