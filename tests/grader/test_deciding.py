@@ -122,6 +122,7 @@ def test_no_form_tells_a_private_sets_values(found: Result, tmp_path: Path, monk
         assert not [value for value in TOLD if value in text], path.name
     assert "check a: fail" in (tmp_path / "terminal").read_text()
     assert "`fall` alone" in (tmp_path / "html").read_text() or not found.beside
+    assert f"fixtures: {' and '.join(found.sets)} " in (tmp_path / "html").read_text()
 
 
 # ---- which sets -------------------------------------------------------------------------------------------
