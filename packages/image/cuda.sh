@@ -16,6 +16,7 @@ if [ "$1" = build ]; then
         apt-get install -y -qq --no-install-recommends python3-dev >/dev/null
     "$home/bin/python" -m ensurepip >/dev/null
     "$home/bin/python" -m pip install --quiet -r /opt/tensorgrade/grader/requirements-cuda.txt
+    cp /opt/tensorgrade/grader/requirements-cuda.txt "$home/stamp-cuda" # the launcher has nothing to install
     "$home/bin/python" -m pip uninstall --quiet --yes pip setuptools
     sh /opt/tensorgrade/grade sbom --out "$home/sbom.cdx.json"
 else
