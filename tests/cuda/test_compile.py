@@ -72,6 +72,7 @@ def test_kernels_that_are_too_large_are_not_taken(no_gpu: None, nvcc: None, tmp_
     assert found.problem == "src/combine.cu is larger than 1024 KiB"
 
 
+@pytest.mark.slow
 def test_a_compiler_that_fails_without_a_word(
     no_gpu: None, grade: Grade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_compiler_that_fails_without_a_word(
     assert graded.exit == 0
 
 
+@pytest.mark.slow
 def test_without_nvcc_that_is_told(no_gpu: None, grade: Grade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine, "find_nvcc", lambda: None)
     graded = grade(submission(tmp_path / "s", TEMPLATE), "--backend", "auto", ROW)
