@@ -195,7 +195,7 @@ def test_a_loss_that_is_next_to_nothing_is_a_mistakes() -> None:
     handed = {case: {**own, "dout": own["dout"].astype(np.float64) + 1e-6} for case, own in cases.items()}
     (only,) = explained("HW2", "loss", handed).explanations
     says = "a log-softmax over the batch takes the place of the logarithm"
-    assert only.text == f"loss and dout equal what comes out when {says}"
+    assert only.text == f"the derivative with respect to the outputs and loss equal what comes out when {says}"
     assert only.hint == "what is the logarithm taken of? the output is a probability already"
 
 
