@@ -5,9 +5,14 @@ here=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd -P)
 home=$here/.venv
 . "$here/packages/image/pip.sh"
 
-# The packages for grading and for a class; an image that cannot grade is not made. What is built from the references
-# is kept beside the packages.
+# The packages for grading and for a class, without their tests and what only a debugger reads.
 sh "$here/grade" similarity --help >/dev/null
+find "$home/lib" -type d -name tests -prune -exec rm -rf {} +
+for package in zstandard kiwisolver fontTools; do
+    find "$home"/lib/python3*/site-packages/$package -name '*.so' -exec strip --strip-debug {} +
+done
+
+# An image that cannot grade is not made; what is built from the references is kept beside the packages.
 sh "$here/grade" A2 --reference --quiet --min-score 100
 sh "$here/grade" HW2 --reference --quiet --no-training
 

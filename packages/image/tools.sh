@@ -15,6 +15,7 @@ path-exclude=/usr/share/info/*
 path-exclude=/usr/share/locale/*
 path-exclude=/usr/bin/*-lto-dump-*
 path-exclude=/usr/lib/*/libclang-[0-9]*.so*
+path-exclude=/lib32/*
 path-exclude=/usr/lib32/*
 path-exclude=/usr/lib/llvm-*/lib/clang/*/lib/linux/*-i386*
 PATHS
