@@ -73,7 +73,8 @@ def _with_nan(values: Floats) -> Floats:
 
 def _map_functions(rng: Generator) -> list[Call]:
     given = {f.LOG: _positive, f.INV: _positive}
-    return [map_call(fn, view(given.get(fn, _normal)(rng, 7, 11))) for fn in f.ONE]
+    small = np.array([0.0, 1e-6, 1e-4], np.float32)  # where what is added to the argument shows
+    return [*(map_call(fn, view(given.get(fn, _normal)(rng, 7, 11))) for fn in f.ONE), map_call(f.LOG, view(small))]
 
 
 MAP: Mapping[str, tuple[str, Make]] = {
@@ -126,7 +127,14 @@ def _zipped(rng: Generator, a: Sequence[int], b: Sequence[int]) -> Call:
     return zip_call(f.ADD, view(_normal(rng, *a)), view(_normal(rng, *b)))
 
 
-BROADCASTS = (((3, 1, 5), (1, 4, 1)), ((5,), (3, 5)), ((3, 5), (1,)), ((2, 3, 4), (3, 1)), ((2, 1, 1, 3), (4, 5, 1)))
+BROADCASTS = (
+    ((3, 1, 5), (1, 4, 1)),
+    ((5,), (3, 5)),
+    ((3, 5), (1,)),
+    ((2, 3, 4), (3, 1)),
+    ((2, 1, 1, 3), (4, 5, 1)),
+    ((1,), (600,)),
+)
 ZIP: Mapping[str, tuple[str, Make]] = {
     "one": ("plain", lambda r: [_zipped(r, (1,), (1,))]),
     "dims": ("plain", lambda r: [_zipped(r, s, s) for s in ((5,), (3, 4), (2, 3, 4), (2, 1, 3, 2, 4))]),
@@ -232,6 +240,10 @@ KERNELS: Mapping[str, Mapping[str, tuple[str, Make]]] = {
     "reduce": REDUCE,
     "matmul": MULTIPLY,
 }
+
+
+# What AddressSanitizer looks at too: as many axes as there are, and every branch of a product.
+ADDRESSED = ("map/dims", "zip/dims", "zip/broadcast", "reduce/axes", "matmul/small")
 
 
 def build(kernel: str) -> list[KernelCase]:

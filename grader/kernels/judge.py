@@ -55,15 +55,29 @@ class Looked:
     @property
     def is_right(self) -> bool:
         """Whether nothing is wrong with it."""
-        return self.ended is None and not self.seen and not self.compared
+        return self.ended is None and not self.mistaken and not self.compared
+
+    @property
+    def mistaken(self) -> list[Seen]:
+        """What was seen and is a mistake."""
+        return [seen for seen in self.seen if seen.kind not in sentences.HARMLESS]
 
 
 def judge(
-    kernel: Kernel, cases: Sequence[KernelCase], probed: Probed, source: Source, tolerances: Tolerances
+    kernel: Kernel,
+    cases: Sequence[KernelCase],
+    probed: Probed,
+    source: Source,
+    tolerances: Tolerances,
+    more: Probed | None = None,
 ) -> KernelResult:
-    """The verdict on a kernel."""
+    """The verdict on a kernel; ``more``: what AddressSanitizer says of some of its cases."""
     limit = tolerances.limit(TABLE, kernel.id, TENSOR, official=False)
     looked = [_look(case, probed, limit) for case in cases]
+    statuses = more.statuses if more is not None else {}
+    for one in looked:
+        told = read(statuses.get(one.case.id, {}))
+        one.seen += [seen for seen in told if seen.kind == sentences.LOCAL]
     failed = [one for one in looked if not one.is_right and _counts(one)]
     mistakes = _mistakes(failed, source)
     verdict = _verdict(failed)
@@ -79,14 +93,14 @@ def judge(
         failed_cases=[one.case.id for one in failed],
         mistakes=mistakes[:MOST_MISTAKES],
         evidence=[_evidence(one.case, *pair) for one in failed for pair in one.compared][:MOST_EVIDENCE],
-        notes=_notes(looked),
+        notes=_notes(looked, source),
         output=probed.outcome.output.strip() if failed else "",
     )
 
 
 def _counts(looked: Looked) -> bool:
     """Whether a case decides: of those for advice, the numbers do not."""
-    return looked.case.about not in ADVICE or bool(looked.seen) or looked.ended is not None
+    return looked.case.about not in ADVICE or bool(looked.mistaken) or looked.ended is not None
 
 
 def _look(case: KernelCase, probed: Probed, limit: Limit) -> Looked:
@@ -102,7 +116,7 @@ def _look(case: KernelCase, probed: Probed, limit: Limit) -> Looked:
         tensors = {}
     for number, call in enumerate(case.calls):
         got = tensors.get(f"{number:03d}")
-        if got is None and (looked.ended or looked.seen):
+        if got is None and (looked.ended or looked.mistaken):
             continue  # the end says why
         comparison = compared(case.id, got, call.expected, limit)
         if not comparison.ok:
@@ -135,10 +149,10 @@ def compared(case: str, got: Array | None, expected: Float, limit: Limit) -> Com
 def _verdict(failed: Sequence[Looked]) -> KernelVerdict:
     if not failed:
         return "pass"
-    asserted = [seen for one in failed for seen in one.seen if seen.kind == "assert"]
+    asserted = [seen for one in failed for seen in one.mistaken if seen.kind == "assert"]
     if asserted and all(NOT_IMPLEMENTED in seen.text.lower() for seen in asserted):
         return "not_implemented"
-    kinds = {seen.kind for one in failed for seen in one.seen}
+    kinds = {seen.kind for one in failed for seen in one.mistaken}
     if "signal" in kinds:
         return "crashed"
     if "time" in kinds:
@@ -155,12 +169,12 @@ def _mistakes(failed: Sequence[Looked], source: Source) -> list[Mistake]:
     """What was seen, the likeliest cause first; where nothing was, what the wrong numbers have in common."""
     grouped: dict[tuple[str, int | None, str], list[tuple[str, Seen]]] = {}
     for one in failed:
-        for seen in one.seen:
+        for seen in one.mistaken:
             grouped.setdefault((seen.kind, seen.line, seen.name), []).append((one.case.id, seen))
     ordered = sorted(grouped.items(), key=lambda item: sentences.RANK.get(item[0][0], len(sentences.RANK)))
     mistakes = [_mistake(found, source) for _, found in ordered]
     mistakes += _values(failed, bool(mistakes))
-    if ended := [one for one in failed if one.ended and not one.seen]:
+    if ended := [one for one in failed if one.ended and not one.mistaken]:
         text = f"{ended[0].case.calls[0].function}: {ended[0].how}"
         ids = [one.case.id for one in ended]
         mistakes.append(Mistake(kind="ending", text=text, hint="", file="", line=None, cases=ids))
@@ -217,9 +231,12 @@ def _is_zero(comparison: Comparison) -> bool:
     return comparison.worst is not None and comparison.worst.got == 0
 
 
-def _notes(looked: Sequence[Looked]) -> list[str]:
+def _notes(looked: Sequence[Looked], source: Source) -> list[str]:
     lost = [call.says for one in looked if one.case.about in ADVICE for call, _ in one.compared]
-    return [f"a NaN is lost by {says}: a training that has gone wrong goes on as if it had not" for says in lost]
+    notes = [f"a NaN is lost by {says}: a training that has gone wrong goes on as if it had not" for says in lost]
+    harmless = [seen for one in looked for seen in one.seen if seen.kind in sentences.HARMLESS]
+    first = {(seen.kind, seen.line): seen for seen in reversed(harmless)}
+    return notes + [sentences.tell(seen, source).text for seen in first.values()]
 
 
 def _evidence(case: KernelCase, call: Call, comparison: Comparison) -> KernelEvidence:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from grader import __version__, tensorfile, tolerances
 from grader.assignment import Assignment
-from grader.engine import Built, CaseInput, Engine, processors
+from grader.engine import Built, CaseInput, Engine, Probed, processors
 from grader.home import ROOT
 from grader.kernels import cases as kernel_cases
-from grader.kernels.cases import KernelCase
+from grader.kernels.cases import ADDRESSED, KernelCase
 from grader.kernels.judge import blocked, in_words, judge, lacking
 from grader.kernels.result import KernelResult, KernelsResult
-from grader.kernels.settings import BUILD, MODEL, Kernel, Settings, as_assignment, load
+from grader.kernels.settings import ADDRESS, BUILD, MODEL, Kernel, as_assignment, load
 from grader.layout import compile_drivers
 from grader.progress import News, Progress, silent
 from grader.result import BuildInfo, SubmissionInfo
@@ -59,7 +59,7 @@ def run(
     if not problems:
         with work_folder() as work, ThreadPoolExecutor(processors()) as pool:
             trial = Trial(as_assignment(assignment, settings), taken, sandbox, compiler, work, pool, progress)
-            results = trial.all(settings, wanted)
+            results = trial.all(wanted)
             problems = trial.problems
     return KernelsResult(
         grader=__version__,
@@ -107,34 +107,45 @@ class Trial:
         name = self.assignment.submission.files[0]
         return Source(name, self.taken.files[name].decode("utf-8", "replace"))
 
-    def all(self, settings: Settings, wanted: Sequence[Kernel]) -> list[KernelResult]:
+    def all(self, wanted: Sequence[Kernel]) -> list[KernelResult]:
         """Builds, and tries every kernel."""
         self.progress(News("begun", "build"))
-        built = self.engine.build(BUILD, {MODEL: self.engine.support(MODEL, [])})
-        if not built.report.ok:
+        model = {MODEL: self.engine.support(MODEL, [])}
+        address = self.pool.submit(self.engine.build, ADDRESS, model)
+        building = self.pool.submit(self.engine.build, BUILD, model)
+        cases = {kernel.id: kernel_cases.build(kernel.id) for kernel in wanted}
+        inputs = {case.id: write_case(self.work / "inputs", case) for made in cases.values() for case in made}
+        if not (built := building.result()).report.ok:
             return self._not_built(built, wanted)
         self.progress(News("checks", count=len(wanted)))
-        waiting = [self.pool.submit(self._one, kernel, built) for kernel in wanted]
-        return [future.result() for future in waiting]
+        lacks = built.report.unavailable
+        tried = [kernel for kernel in wanted if kernel.function not in lacks]
+        chosen = [inputs[case.id] for kernel in tried for case in cases[kernel.id] if case.id in ADDRESSED]
+        more = self.pool.submit(self._address, address.result(), chosen)
+        probes = {k.id: self.pool.submit(self._probe, k, built, [inputs[c.id] for c in cases[k.id]]) for k in tried}
+        results = [lacking(kernel, lacks[kernel.function]) for kernel in wanted if kernel.function in lacks]
+        for kernel in tried:
+            probed = probes[kernel.id].result()
+            results.append(judge(kernel, cases[kernel.id], probed, self.source, tolerances.load(), more.result()))
+            self.progress(News("ended", kernel.id, in_words(results[-1].verdict)))
+        order = [kernel.id for kernel in wanted]
+        return sorted(results, key=lambda result: order.index(result.id))
+
+    def _address(self, built: Built, inputs: Sequence[CaseInput]) -> Probed | None:
+        """What AddressSanitizer says of some cases; None where it is not there."""
+        if not (built.report.ok and inputs):
+            return None
+        return self.engine.probe(ADDRESS, self.assignment.checks[ADDRESS], built, inputs, {})
+
+    def _probe(self, kernel: Kernel, built: Built, inputs: Sequence[CaseInput]) -> Probed:
+        self.progress(News("begun", kernel.id))
+        return self.engine.probe(kernel.id, self.assignment.checks[kernel.id], built, inputs, {})
 
     def _not_built(self, built: Built, wanted: Sequence[Kernel]) -> list[KernelResult]:
         messages = built.report.messages.strip() or "the compiler gave no reason"
         first = next((line for line in messages.splitlines() if "error" in line), messages.splitlines()[0])
         self.problems += [f"it does not compile: {first}", *([] if messages == first else [messages])]
         return [blocked(kernel, "it does not compile") for kernel in wanted]
-
-    def _one(self, kernel: Kernel, built: Built) -> KernelResult:
-        why = built.report.unavailable.get(kernel.function)
-        self.progress(News("begun", kernel.id))
-        result = lacking(kernel, why) if why else self._tried(kernel, built)
-        self.progress(News("ended", kernel.id, in_words(result.verdict)))
-        return result
-
-    def _tried(self, kernel: Kernel, built: Built) -> KernelResult:
-        cases = kernel_cases.build(kernel.id)
-        inputs = [write_case(self.work / "inputs", case) for case in cases]
-        probed = self.engine.probe(kernel.id, self.assignment.checks[kernel.id], built, inputs, {})
-        return judge(kernel, cases, probed, self.source, tolerances.load())
 
 
 def write_case(folder: Path, case: KernelCase) -> CaseInput:

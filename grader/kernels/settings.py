@@ -11,6 +11,7 @@ from grader.errors import UsageError
 FILE = "kernels.yaml"
 PROBE = "kernels"  # the driver's name of the way to probe
 BUILD, MODEL = "kernels", "kernel_model"
+ADDRESS = "kernels_address"  # the build, and the check, that AddressSanitizer looks at
 
 
 class Kernel(Strict):
@@ -51,5 +52,7 @@ def as_assignment(assignment: Assignment, settings: Settings) -> Assignment:
         )
         for kernel in settings.kernels
     }
+    whole = {"title": "arrays of functions", "probe": PROBE, "function": "", "build": ADDRESS}
+    checks[ADDRESS] = Check.model_validate({**whole, "options": {"runtime": "address"}})
     changes = {"submission": settings.submission, "limits": settings.limits, "builds": settings.builds}
     return assignment.model_copy(update={**changes, "checks": checks})

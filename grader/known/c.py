@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from grader.known.entries import NAME, Entry
 
-DEFINITION = r"^(?:[a-zA-Z][^\n;{{}}]*\b{name}\([^;{{}}]*\{{.*?^\}}\n|typedef struct \{{[^}}]*\}} {name};\n)"
+DEFINITION = r"^(?:[a-zA-Z_][^\n;{{}}]*\b{name}\([^;{{}}]*\{{.*?^\}}\n|typedef struct \{{[^}}]*\}} {name};\n)"
 
 
 class Patch(BaseModel):

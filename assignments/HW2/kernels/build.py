@@ -73,14 +73,16 @@ def _write(path: str, text: str, there: list[str]) -> None:
 def _compile(job: Job, build: Build) -> bool:
     source, target = os.path.join(job.build, "combine.cpp"), os.path.join(job.build, "combine.o")
     command = [build.compiler, *build.flags, *compiler.FLAGS, f"-I{HERE}", f"-I{os.path.join(job.stage, 'src')}"]
-    ok, build.messages = compiler.run([*command, "-c", source, "-o", target])
+    # nvcc includes this header by itself
+    ok, build.messages = compiler.run([*command, "-include", "cuda_runtime.h", "-c", source, "-o", target])
     return ok and os.path.exists(target)
 
 
 def _link(job: Job, build: Build) -> bool:
     model = [os.path.join(job.options["support"][MODEL], f"{part}.o") for part in PARTS]
     target = os.path.join(job.build, PROGRAM)
-    command = [build.compiler, "-no-pie", os.path.join(job.build, "combine.o"), *model, "-o", target, "-lm"]
+    runtime = [flag for flag in build.flags if flag == "-fsanitize=address"]  # ThreadSanitizer's is not linked
+    command = [build.compiler, "-no-pie", *runtime, os.path.join(job.build, "combine.o"), *model, "-o", target, "-lm"]
     ok, messages = compiler.run(command)
     build.messages += "" if ok else messages
     return ok and os.path.exists(target)

@@ -205,9 +205,10 @@ void of_the_host(uintptr_t address, size_t bytes, bool write, uintptr_t pc) {
 void settle() {
     if (pending.waits) {
         pending.waits = false;
-        if (memcmp(pending.before, reinterpret_cast<void*>(pending.address), pending.bytes) != 0) {
-            tell(pending.finding);
+        if (memcmp(pending.before, reinterpret_cast<void*>(pending.address), pending.bytes) == 0) {
+            pending.finding.kind = "again";
         }
+        tell(pending.finding);
     }
 }
 

@@ -183,6 +183,34 @@ extern "C" void __assert_fail(const char* expression, const char*, unsigned line
     tg::give_up(76);
 }
 
+// ---- AddressSanitizer, where the student's file is compiled for it: it sees the arrays of functions ---------------
+
+extern "C" {
+
+__attribute__((weak)) void* __asan_get_report_pc();
+__attribute__((weak)) int __asan_get_report_access_type();
+__attribute__((weak)) size_t __asan_get_report_access_size();
+__attribute__((weak)) const char* __asan_get_report_description();
+
+const char* __asan_default_options() {
+    return "detect_leaks=0:detect_stack_use_after_return=0:handle_segv=0:handle_abort=0:handle_sigfpe=0:print_summary=0";
+}
+
+void __asan_on_error() {
+    tg::Finding f{"local"};
+    f.text = __asan_get_report_description();
+    f.access = __asan_get_report_access_type() != 0 ? "write" : "read";
+    f.bytes = static_cast<long>(__asan_get_report_access_size());
+    f.pc = reinterpret_cast<uintptr_t>(__asan_get_report_pc()) + 1;
+    if (tg::now.in_kernel) {
+        f.who = tg::who();
+    }
+    tg::tell(f);
+    tg::give_up(75);
+}
+
+}  // extern "C"
+
 int main(int count, char** values) {
     if (count != 5) {
         fprintf(stderr, "usage: kernels CALLS FINDINGS OUTPUT SECONDS\n");

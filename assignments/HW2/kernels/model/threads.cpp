@@ -97,6 +97,7 @@ struct Fibre {
     void* stack_pointer;
     uint8_t* stack;
     void* fake;
+    bool guarded;
 };
 
 uint8_t* stacks;
@@ -181,10 +182,18 @@ void make_stacks() {
     }
     stacks = static_cast<uint8_t*>(place);
     for (uint32_t i = 0; i <= MOST_THREADS; i++) {
-        uint8_t* guard = stacks + i * (STACK + PAGE);
-        mprotect(guard, PAGE, PROT_NONE);
-        fibres[i].stack = guard + PAGE;
+        fibres[i].stack = stacks + i * (STACK + PAGE) + PAGE;
     }
+}
+
+// The page before a stack is nobody's, once the stack is used.
+Fibre* taken() {
+    Fibre* fibre = &fibres[free_fibres[--free_count]];
+    if (!fibre->guarded) {
+        fibre->guarded = true;
+        mprotect(fibre->stack - PAGE, PAGE, PROT_NONE);
+    }
+    return fibre;
 }
 
 void make_fibres() {
@@ -324,7 +333,7 @@ void stuck() {
 void run_block(uint32_t block) {
     begin_block(block);
     while (next_thread < now.per_block) {
-        go_on_with(&fibres[free_fibres[--free_count]]);
+        go_on_with(taken());
     }
     for (;;) {
         if (release_warps()) {
