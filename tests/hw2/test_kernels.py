@@ -21,7 +21,7 @@ from grader.known.entries import folder
 from tests.support import Record, run_command
 
 KNOWN = known()
-SAMPLED = 3
+SAMPLED = 6
 IDS = ("map", "zip", "reduce", "matmul")
 RIGHT = [entry for entry in KNOWN.values() if not entry.kernels]
 WRONG = [entry for entry in KNOWN.values() if entry.kernels]
@@ -60,7 +60,7 @@ def check(entry: Kernels, kernels: dict[str, Record]) -> None:
 
 
 def marked(packs: list[list[Kernels]]) -> list[Any]:
-    """Every third by default: each is some seconds of work."""
+    """Every sixth by default: each is some seconds of work."""
     slow = [[] if number % SAMPLED == 0 else [pytest.mark.slow] for number in range(len(packs))]
     return [pytest.param(p, id="+".join(e.name for e in p), marks=m) for p, m in zip(packs, slow, strict=True)]
 
