@@ -205,7 +205,9 @@ def test_folders_too_deep_for_a_path_leave_nothing_behind(sandbox: str, tmp_path
     options = ("--only", "zero_grad,gpt2_backward", "--no-second-look", "--sandbox", sandbox, "--json", path)
     done = run_command("A2", folder, *options, env={"TMPDIR": str(left)})
     assert (done.exit, os.listdir(left)) == (0, []), done.stderr
-    assert json.loads(path.read_bytes())["rows"][0]["verdict"] == "crashed"
+    result = json.loads(path.read_bytes())
+    assert result["rows"][0]["verdict"] == "blocked"
+    assert "folders that lie deeper than" in result["problems"][0]
 
 
 # -- functions that do not come back ------------------------------------------------------------------
