@@ -11,11 +11,13 @@ from grader.cuda import machine
 from grader.cuda.asked import asked
 from grader.cuda.look import errors
 from grader.errors import UsageError
+from grader.known.cuda import known, source
 from tests.cuda.conftest import Grade
 from tests.cuda.machine import KERNELS, NVCC, program, submission
 from tests.support import ROOT, run_command
 
 ROW = "--only=topological_sort"
+KNOWN = known()
 TEMPLATE = (ROOT / "student_template" / "HW2" / "src" / "combine.cu").read_text("utf-8")
 REAL_NVCC = pytest.mark.skipif(machine.find_nvcc() is None, reason="nvcc is not installed")
 
@@ -100,8 +102,7 @@ def test_without_a_gpu_the_execution_model_judges_them(
     quick: None, grade: Grade, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine, "find_gpu", lambda toolkit=None: "there is no NVIDIA GPU here")
-    wrong = TEMPLATE.replace("    if (ordinal >= out_size) {\n        return;\n    }\n", "", 1)
-    assert wrong != TEMPLATE
+    wrong = source([KNOWN["map-written-by-the-strides-read"]], KNOWN)
     graded = grade(submission(tmp_path / "s", wrong), "--backend", "auto", ROW)
     verdicts = {line["id"]: line["verdict"] for line in graded.result["kernels"]["kernels"]}
     assert verdicts == {"map": "fail", "zip": "pass", "reduce": "pass", "matmul": "pass"}
