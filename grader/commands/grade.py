@@ -52,10 +52,11 @@ def _for_kernels(assignment: Assignment) -> str:
     return "" if assignment.backend_variable is None else " but for its kernels: with --backend auto, or cuda"
 
 
-def _options(assignment: Assignment, arguments: argparse.Namespace, rows: list[str], progress: Progress) -> Options:
+def _options(
+    assignment: Assignment, path: Path, arguments: argparse.Namespace, rows: list[str], progress: Progress
+) -> Options:
     template = ROOT / "student_template" / assignment.id  # the reference's kernels are those that students get
-    path = template if arguments.reference else _submission_path(assignment, arguments)
-    kernels = cuda.asked(assignment, arguments.backend, path, arguments.sanitize)
+    kernels = cuda.asked(assignment, arguments.backend, template if arguments.reference else path, arguments.sanitize)
     if arguments.sanitize and assignment.sanitizers is None and kernels is None:
         raise UsageError(f"--sanitize: {assignment.id} has no sanitizers{_for_kernels(assignment)}")
     options = Options(
@@ -151,7 +152,7 @@ def graded(
         deciding.sets(assignment.id, arguments.fixtures),
         sandbox.choose(arguments.sandbox, arguments.require_sandbox),
         tolerances.load(),
-        _options(assignment, arguments, rows, progress),
+        _options(assignment, path, arguments, rows, progress),
         progress,
         so_far,
     )
