@@ -69,6 +69,12 @@ class BuildReport(BaseModel):
     notes: Sentences = []
     problems: Sentences = []
 
+    def lost(self, what: str) -> list[str]:
+        """The problems of a submission that was not built: what it lacks with the first error, and all messages."""
+        messages = self.messages.strip() or "the compiler gave no reason"
+        first = next((line for line in messages.splitlines() if "error" in line), messages.splitlines()[0])
+        return [f"it {what}: {first}", *([] if messages == first else [messages])]
+
 
 @dataclass(frozen=True)
 class Built:

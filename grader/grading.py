@@ -370,10 +370,7 @@ class Run:
     def _not_built(self, built: Built) -> None:
         if self.engine.compiler and (broken := why_broken(self.engine.compiler)):
             raise InfrastructureError(broken)
-        messages = built.report.messages.strip() or "the compiler gave no reason"
-        first = next((line for line in messages.splitlines() if "error" in line), messages.splitlines()[0])
-        lost = "does not compile" if self.engine.compiler else "cannot be imported"
-        self.grading.problems += [f"it {lost}: {first}", *([] if messages == first else [messages])]
+        self.grading.problems += built.report.lost("does not compile" if self.engine.compiler else "cannot be imported")
 
     def _notes(self, built: Built) -> None:
         self.grading.advice += [advice.Note("build", text) for text in built.report.notes]

@@ -1,16 +1,29 @@
-"""What the builds of compiled languages share: reading a source file, and running a compiler within bounds."""
+"""What the builds of compiled languages share: their report, a source file's text, a compiler run within bounds."""
 
 from __future__ import annotations
 
 import codecs
 import subprocess
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import IO
 
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 FLAGS = ("-fdiagnostics-color=never", "-fmax-errors=50")  # more errors tell nothing
 MOST_MESSAGES = 64 << 10  # bytes kept of what the compiler says
 MOST_LINE = 1000  # bytes of one line of it
+
+
+@dataclass
+class Build:
+    """What the build step of a compiled language hands back, in ``build.json``."""
+
+    ok: bool = False
+    compiler: str = ""
+    flags: list[str] = field(default_factory=list)
+    messages: str = ""
+    unavailable: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def read_source(path: str) -> str:

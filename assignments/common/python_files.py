@@ -39,8 +39,10 @@ def is_notebook(blob: bytes) -> bool:
     return isinstance(content, dict) and "cells" in content
 
 
-def syntax_problem(blob: bytes, name: str) -> str:
+def source_problem(blob: bytes, name: str) -> str:
     """Why Python does not take a source file, with the line; empty if it does."""
+    if is_notebook(blob):
+        return " is a notebook; export it as a script (jupyter nbconvert --to script)"
     if blob.startswith(UTF_16):
         return " is UTF-16, which some editors call Unicode; save it as UTF-8"
     try:

@@ -12,25 +12,24 @@ mistake, since a caller's arrays are not its own.
 from __future__ import annotations
 
 import ast
-import importlib.util
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from assignments.common.outcome import Unwritten, Wrong, explain, is_empty, run
+from assignments.common.importing import from_file, import_problem, to_scratch
+from assignments.common.outcome import Unwritten, Wrong, is_empty, run
 from assignments.common.probe_io import (
     STARTED,
     Job,
     Report,
     apply_limits,
-    in_own_process,
     load_job,
     probe_cases,
     write_json,
 )
-from assignments.common.python_files import Build, defined, is_notebook, syntax_problem
+from assignments.common.python_files import Build, defined, source_problem
 
 Given = Mapping[str, Any]  # arrays by name
 Probe = Callable[[ModuleType, Given, Mapping[str, Any]], Mapping[str, Any]]
@@ -79,39 +78,13 @@ def _problem(job: Job, file: str) -> str:
         return " is missing"
     with open(path, "rb") as opened:
         blob = opened.read()
-    if is_notebook(blob):
-        return " is a notebook; export it as a script (jupyter nbconvert --to script)"
-    return syntax_problem(blob, file) or _import_problem(job, file)
-
-
-def _import_problem(job: Job, file: str) -> str:
-    def work(report: Report) -> None:
-        try:
-            _module(job, file)
-        except BaseException as error:
-            report.send(problem=explain(error, job))
-            raise
-
-    ending = in_own_process(work, job.limits.get("case_s", 20.0))
-    if ending.status == "ok":
-        return ""
-    ends = "it does not end" if ending.status == "timed_out" else "it ends the program"
-    return f" cannot be imported: {ending.merged().get('problem') or ends}"
+    return source_problem(blob, file) or import_problem(job, lambda: _module(job, file))
 
 
 def _module(job: Job, file: str) -> ModuleType:
     """The student's file as a module, from where it lies, in a folder that it may write to."""
-    scratch = os.path.join(job.out, "scratch")
-    os.makedirs(scratch, exist_ok=True)
-    os.chdir(scratch)
-    name = os.path.basename(file).removesuffix(".py")
-    spec = importlib.util.spec_from_file_location(name, os.path.join(job.stage, file))
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+    to_scratch(job)
+    return from_file(os.path.basename(file).removesuffix(".py"), os.path.join(job.stage, file))
 
 
 def _prober(functions: Functions, probe: Probe) -> Callable[[Job, dict[str, Any]], dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +12,26 @@ from grader.assignment import known_ids
 from grader.batch.find import Findings, HandedIn
 from grader.batch.ledger import Ledger
 from grader.batch.ledger.records import put_students, students
+from grader.batch.roster import Roster, key_of
 from grader.errors import InfrastructureError
 from grader.report.batch import Student
 
 
-def as_known(findings: Findings, ledger: Ledger) -> None:
+def settle(ledger: Ledger, out: Path, findings: Findings, roster: Roster | None) -> None:
+    """Gives everyone who handed in one key, and puts the roster's students into the ledger.
+
+    Raises:
+        InfrastructureError: a folder of reports cannot be renamed, or the ledger cannot be written.
+    """
+    if roster is None:
+        _as_known(findings, ledger)
+        return
+    keyed = {key_of(student): student for student in roster.students}
+    put_students(ledger, keyed.items())
+    _rename(ledger, out, findings, {key: student for key, student in students(ledger) if key not in keyed})
+
+
+def _as_known(findings: Findings, ledger: Ledger) -> None:
     """Without a roster: whoever is in the ledger by the same number or login keeps the key that is there."""
     known = students(ledger)
     keys = {key for key, _ in known}
@@ -36,24 +51,19 @@ def as_known(findings: Findings, ledger: Ledger) -> None:
     findings.superseded = [named(one) for one in findings.superseded]
 
 
-def renamed(ledger: Ledger, out: Path, findings: Findings, roster: Iterable[str]) -> None:
-    """With a roster: what the ledger keeps of a student under the name that a download gave goes to the roster's key.
+def _rename(ledger: Ledger, out: Path, findings: Findings, others: dict[str, Student]) -> None:
+    """What the ledger keeps of a student under the name that a download gave goes to the roster's key.
 
-    Submissions, runs and a TA's word move, and the folders of reports. ``roster``: its keys.
-
-    Raises:
-        InfrastructureError: a folder cannot be renamed, or the ledger cannot be written.
+    Submissions, runs and a TA's word move, and the folders of reports. ``others``: who is under no key of the roster.
     """
-    known, taken = dict(students(ledger)), set(roster)
     for one in [*findings.superseded, *findings.submissions]:
-        before = known.get(one.formerly)
-        if before is None or one.formerly == one.key or one.formerly in taken or not _same(before, one.student):
+        before = others.get(one.formerly)
+        if before is None or not _same(before, one.student):
             continue
         _move_folders(out, one.formerly, one.key)  # first: were we stopped here, the next batch goes on
-        put_students(ledger, [(one.key, one.student)])
         with ledger.writing() as connection:
             _move(connection, one.formerly, one.key)
-        del known[one.formerly]
+        del others[one.formerly]
 
 
 def _same(known: Student, student: Student) -> bool:

@@ -13,7 +13,6 @@ from grader import deciding, sandbox
 from grader.batch import exports, find, identity, pages, progress
 from grader.batch import roster as rosters
 from grader.batch import run as batches
-from grader.batch.ledger.records import put_students
 from grader.batch.local import Pool
 from grader.batch.work import Settings
 from grader.cli import FIXTURES, Parser
@@ -83,12 +82,7 @@ def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
             batches.unpacked(options.submissions, _shared(options, scratch)), roster, options.all, options.out
         )
         with batches.open_ledger(options.out) as ledger:
-            if roster:
-                keys = [(rosters.key_of(student), student) for student in roster.students]
-                identity.renamed(ledger, options.out, findings, [key for key, _ in keys])
-                put_students(ledger, keys)
-            else:
-                identity.as_known(findings, ledger)
+            identity.settle(ledger, options.out, findings, roster)
         findings.submissions = batches.selected(findings.submissions, options.select)
         if not findings.submissions:
             raise UsageError(f"--select: nobody's submission is called like {' or '.join(options.select)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,6 +47,17 @@ class Trial:
         self.library = library
         self.kernels = load(run.assignment).kernels
 
+    @cached_property
+    def cases(self) -> dict[str, list[kernel_cases.KernelCase]]:
+        """What each kernel is called with."""
+        return {kernel.id: kernel_cases.build(kernel.id) for kernel in self.kernels}
+
+    @cached_property
+    def inputs(self) -> dict[str, list[CaseInput]]:
+        """The same as files; each tool of compute-sanitizer takes them again."""
+        folder = self.run.engine.work / "kernel-inputs"
+        return {name: [write_case(folder, case) for case in cases] for name, cases in self.cases.items()}
+
     def device(self) -> tuple[str, str]:
         """The GPU's name as a box sees it; or why it cannot be used there."""
         check = self.asked.settings.check("gpu", GPU)
@@ -62,20 +74,18 @@ class Trial:
     def _tried(self, kernel: Kernel) -> KernelResult:
         self.run.grading.progress(News("begun", kernel.id))
         source = Source(self.asked.settings.source, (self.asked.source or b"").decode("utf-8", "replace"))
-        result = judge(kernel, kernel_cases.build(kernel.id), self._probed(kernel), source, tolerances.load())
+        result = judge(kernel, self.cases[kernel.id], self._probed(kernel), source, tolerances.load())
         self.run.grading.progress(News("ended", kernel.id, words(result.verdict)))
         return result
 
     def _probed(self, kernel: Kernel, through: list[str] | None = None, readable: list[Path] | None = None) -> Probed:
-        folder = self.run.engine.work / "kernel-inputs"
-        inputs = [write_case(folder, case) for case in kernel_cases.build(kernel.id)]
         options = {"library": str(self.library)}
         check = self.asked.settings.check("gpu_kernels", kernel.function)
         return self.run.engine.probe(
             f"kernel-{kernel.id}",
             check,
             self.built,
-            inputs,
+            self.inputs[kernel.id],
             {},
             options,
             [self.library, *(readable or [])],

@@ -142,9 +142,7 @@ class Trial:
         return self.engine.probe(kernel.id, self.assignment.checks[kernel.id], built, inputs, {})
 
     def _not_built(self, built: Built, wanted: Sequence[Kernel]) -> list[KernelResult]:
-        messages = built.report.messages.strip() or "the compiler gave no reason"
-        first = next((line for line in messages.splitlines() if "error" in line), messages.splitlines()[0])
-        self.problems += [f"it does not compile: {first}", *([] if messages == first else [messages])]
+        self.problems += built.report.lost("does not compile")
         return [blocked(kernel, "it does not compile") for kernel in wanted]
 
 

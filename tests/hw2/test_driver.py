@@ -12,7 +12,7 @@ import pytest
 
 from assignments.common.outcome import is_empty
 from assignments.common.probe_io import Job
-from assignments.common.python_files import syntax_problem
+from assignments.common.python_files import source_problem
 from assignments.HW2 import driver
 from assignments.HW2.probes import patient
 from assignments.HW2.probes.build import kept
@@ -50,11 +50,11 @@ def test_the_reference_is_cut_to_what_is_needed() -> None:
     assert "__main__" not in text
 
 
-def test_a_syntax_problem_has_its_line() -> None:
-    assert syntax_problem(b"x = 1\ny = (\n", "f.py").startswith(", line 2: SyntaxError")
-    assert "U+00A0" in syntax_problem("x = 1\nif x:\n\u00a0   pass\n".encode(), "f.py")
-    assert "null" in syntax_problem(b"x = 1\0\n", "f.py")
-    assert not syntax_problem(b"\xef\xbb\xbfx = 1\r\n", "f.py")
+def test_a_source_problem_has_its_line() -> None:
+    assert source_problem(b"x = 1\ny = (\n", "f.py").startswith(", line 2: SyntaxError")
+    assert "U+00A0" in source_problem("x = 1\nif x:\n\u00a0   pass\n".encode(), "f.py")
+    assert "null" in source_problem(b"x = 1\0\n", "f.py")
+    assert not source_problem(b"\xef\xbb\xbfx = 1\r\n", "f.py")
 
 
 def test_empty_functions_are_seen() -> None:

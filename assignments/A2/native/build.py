@@ -58,18 +58,12 @@ _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?erro
 
 
 @dataclass
-class Build:
+class Build(compiler.Build):
     """What the build step hands back, in ``build.json``."""
 
-    ok: bool = False
-    compiler: str = ""
-    flags: list[str] = field(default_factory=list)
-    messages: str = ""
-    unavailable: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     fixed: list[str] = field(default_factory=list)
     loading: dict[str, Any] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
 
 
 def made_replaceable(source: str) -> tuple[str, bool]:

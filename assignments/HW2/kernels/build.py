@@ -10,9 +10,9 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass, field
 
 from assignments.common import compiler
+from assignments.common.compiler import Build
 from assignments.common.probe_io import Job, write_json
 from assignments.HW2.kernels.launches import rewrite
 
@@ -24,18 +24,6 @@ FUNCTIONS = ("tensorMap", "tensorZip", "tensorReduce", "MatrixMultiply")
 MODEL = "kernel_model"  # the build of the model, among those that a build may use
 BEHIND = "behind the file"  # the name of the lines that follow the student's
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):\d+(?::\d+)?: (?:fatal )?error: ", re.MULTILINE)
-
-
-@dataclass
-class Build:
-    """What the build step hands back, in ``build.json``."""
-
-    ok: bool = False
-    compiler: str = ""
-    flags: list[str] = field(default_factory=list)
-    messages: str = ""
-    unavailable: dict[str, str] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
 
 
 def build_model(job: Job) -> None:

@@ -10,9 +10,9 @@ import os
 import re
 import sys
 
-from assignments.common.outcome import explain
-from assignments.common.probe_io import Job, Report, in_own_process, write_json
-from assignments.common.python_files import Build, defined, is_notebook, syntax_problem
+from assignments.common.importing import import_problem
+from assignments.common.probe_io import Job, write_json
+from assignments.common.python_files import Build, defined, source_problem
 from assignments.HW2.probes import load
 
 LOSS = "binary_cross_entropy_loss"
@@ -41,9 +41,7 @@ def _check_file(job: Job, build: Build, part: str, name: str) -> None:
         return
     with open(path, "rb") as file:
         blob = file.read()
-    if is_notebook(blob):
-        build.lost(part, name, " is a notebook; export it as a script (jupyter nbconvert --to script)")
-    elif (problem := syntax_problem(blob, name)) or (problem := _import_problem(job, part)):
+    if problem := source_problem(blob, name) or import_problem(job, lambda: load.module(job, part)):
         build.lost(part, name, problem)
     else:
         _look_for_definitions(build, part, name, blob)
@@ -57,23 +55,6 @@ def _tell_of_packages(job: Job, build: Build) -> None:
             f"the submitted minitorch, or a file that uses it, needs {', '.join(lacking)}, which is not there:"
             " leave out `--framework submitted` (the assignment's own minitorch needs NumPy alone), or the import"
         )
-
-
-def _import_problem(job: Job, part: str) -> str:
-    def work(report: Report) -> None:
-        try:
-            load.module(job, part)
-        except BaseException as error:
-            report.send(problem=explain(error, job))
-            raise
-
-    ending = in_own_process(work, job.limits["case_s"])
-    problem = ending.merged().get("problem")
-    if problem:
-        return f" cannot be imported: {problem}"
-    if ending.status == "ok":
-        return ""
-    return " cannot be imported: " + ("it does not end" if ending.status == "timed_out" else "it ends the program")
 
 
 def _look_for_definitions(build: Build, part: str, name: str, blob: bytes) -> None:

@@ -12,6 +12,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from assignments.common.importing import from_file, to_scratch
 from assignments.common.probe_io import Job
 from assignments.HW2.probes import patient
 
@@ -32,16 +33,6 @@ def set_path(job: Job) -> None:
     sys.path[:] = [path for path in ours if path] + [path for path in sys.path if path not in (*ours, ROOT)]
 
 
-def _from_file(name: str, path: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def preload(job: Job) -> None:
     """Imports the framework into the driver's own process, so that the cases' processes have it.
 
@@ -56,7 +47,7 @@ def preload(job: Job) -> None:
 def _import_framework(job: Job) -> None:
     kept = job.support.get("autodiff")
     beneath = os.path.join(kept, KEPT) if kept else os.path.join(job.stage, TEMPLATE, FILES["autodiff"])
-    _from_file("minitorch.autodiff", beneath)
+    from_file("minitorch.autodiff", beneath)
     importlib.import_module("minitorch")
 
 
@@ -67,7 +58,7 @@ def minitorch(job: Job) -> Any:
         _import_framework(job)
     known, own = sys.modules["minitorch.autodiff"], os.path.join(job.stage, FILES["autodiff"])
     if "autodiff" not in job.support and known.__file__ != own:
-        _put_in_place_of(known, _from_file("minitorch.autodiff", own))
+        _put_in_place_of(known, from_file("minitorch.autodiff", own))
     return importlib.import_module("minitorch")
 
 
@@ -88,7 +79,7 @@ def _put_in_place_of(stub: ModuleType, module: ModuleType) -> None:
 
 def reference(job: Job, support: str) -> Any:
     """The reference's parts of a support, as a module."""
-    return _from_file("reference_parts", os.path.join(job.support[support], KEPT))
+    return from_file("reference_parts", os.path.join(job.support[support], KEPT))
 
 
 def backend(framework: Any) -> Any:
@@ -132,13 +123,6 @@ def _with_method_of(reference: Any, own: Any, method: str) -> Any:
     """The student's class, but for a method that is the reference's, with what it builds on."""
     kept = {name: value for name, value in vars(own).items() if name not in (method, "__dict__", "__weakref__")}
     return type(own.__name__, (reference,), kept)
-
-
-def to_scratch(job: Job) -> None:
-    """Goes to a folder that can be written to: some programs leave files in the current one."""
-    path = os.path.join(job.out, "scratch")
-    os.makedirs(path, exist_ok=True)
-    os.chdir(path)
 
 
 def module(job: Job, part: str) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from assignments.common import arrays
+from assignments.common.importing import to_scratch
 from assignments.common.outcome import Wrong, run
 from assignments.common.probe_io import Job, Report, append_line
 from assignments.HW2.probes import load, sentences
@@ -183,7 +184,7 @@ def _train(job: Job, case: dict[str, Any], number: int, report: Report) -> None:
     np.random.seed(seed)
     recorder = Recorder(job, case, number, report)
     recorder.install(load.minitorch(job))
-    load.to_scratch(job)
+    to_scratch(job)
     path = os.path.join(job.stage, load.FILES["sentiment"])
     sys.argv = [path]
     try:

@@ -11,7 +11,7 @@ from grader.batch import find, identity
 from grader.batch import roster as rosters
 from grader.batch import run as batches
 from grader.batch.ledger import FILE, Ledger
-from grader.batch.ledger.records import put_override, put_students
+from grader.batch.ledger.records import put_override
 from grader.batch.work import RESULT
 from tests.grader.batch.test_odd import A2, HIGH, LOW, Graded, put
 
@@ -29,12 +29,7 @@ class Course:
         roster = rosters.load(self.roster) if with_roster else None
         found = find.find(self.given, roster)
         with batches.open_ledger(self.out) as ledger:
-            if roster:
-                keys = [(rosters.key_of(student), student) for student in roster.students]
-                identity.renamed(ledger, self.out, found, [key for key, _ in keys])
-                put_students(ledger, keys)
-            else:
-                identity.as_known(found, ledger)
+            identity.settle(ledger, self.out, found, roster)
         return batches.run(batches.Plan(A2, self.out, found), Graded({"low": LOW, "high": HIGH}), lambda *_: None)
 
     def book(self) -> dict[str, int]:
