@@ -9,7 +9,6 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
 from grader import __version__
 from grader import assignment as assignments
@@ -20,27 +19,26 @@ from grader.errors import (
     GraderError,
     UsageError,
 )
-from grader.explain.levels import DEFAULT, LEVELS
 from grader.home import ROOT
+from grader.parsing import Parser
 from grader.report import WRITERS, stdout
 from grader.report.texts import printable
-from grader.sandbox import NAMES as SANDBOXES
 
 EPILOG = """\
 other commands:
   batch ID SUBMISSIONS --out DIR  grade a class: a ledger, a page a student, gradebooks
   ledger list|show|override|...   look into a class's ledger, decide, export
   similarity DIR                  which submissions are alike beyond the template
-  explain <ID> [ROW]            what a row asks for, what is checked, what often goes wrong
-  kernels HW2 [SUBMISSION]      CUDA kernels where there is no GPU: indices, barriers, races
+  explain ID [ROW]              what a row asks for, what is checked, what often goes wrong
+  kernels ID [SUBMISSION]       CUDA kernels where there is no GPU: indices, barriers, races
   fixtures build|verify|state   make or check the fixtures (needs torch)
   package NAME ID --out DIR     what a course site runs: gradescope, prairielearn, autolab
   replay RESULT.json SUBMISSION   grade again as a result was made, and say what differs
   schema                        the JSON Schema of a result
   template [--check]            cut the student templates from the references
   data import|fetch|forget      real data for training runs, in place of the embedded corpus
-  calibrate <ID>                do the tolerances separate right from wrong, and by how much
-  mutate <ID>                   a mutation study of the grader itself
+  calibrate ID                  do the tolerances separate right from wrong, and by how much
+  mutate ID                     a mutation study of the grader itself
   compare A B SUBMISSIONS       whose score changes under other tolerances, fixtures or assignment
   doctor [--json]               what this machine can do, and what to install or allow
   sbom [--out PATH]             what the grader consists of here, as a bill of materials (CycloneDX)
@@ -49,8 +47,6 @@ other commands:
 exit codes: 0 graded, 1 graded and below --min-score, 2 wrong usage, 3 infrastructure error (no score)
 """
 
-
-FIXTURES = "a private fixture set: of both, it and the public one, the worse counts (default: $GRADE_FIXTURES)"
 
 # What a first word that is no assignment runs: a module of grader.commands with `run(arguments) -> exit code`.
 COMMANDS = {
@@ -73,15 +69,7 @@ COMMANDS = {
 }
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose errors end like every other usage error."""
-
-    def error(self, message: str) -> NoReturn:
-        """Raises instead of exiting."""
-        raise UsageError(f"{message}\n{self.format_usage().strip()}")
-
-
-def grade_parser() -> argparse.ArgumentParser:
+def grade_parser() -> Parser:
     """The parser of ``./grade <ID>``."""
     parser = Parser(
         prog="grade",
@@ -97,7 +85,7 @@ def grade_parser() -> argparse.ArgumentParser:
         help="a folder, zip, tar or file; default: the current folder if it holds the files, else the template",
     )
     parser.add_argument("--reference", action="store_true", help="grade the reference solution itself")
-    parser.add_argument("--only", action="append", default=[], metavar="ROW[,ROW]", help="grade these rows alone")
+    parser.add_only_rows("grade these rows alone")
     parser.add_argument(
         "--report",
         action="append",
@@ -112,10 +100,7 @@ def grade_parser() -> argparse.ArgumentParser:
         default="student",
         help="staff: make and show the checks that students do not see, too",
     )
-    parser.add_argument("--after-due", action="store_true", help="show students what they see after the due date")
-    parser.add_argument(
-        "--explain", choices=LEVELS, default=DEFAULT, help=f"how much to tell of a failure's cause (default: {DEFAULT})"
-    )
+    parser.add_depth()
     parser.add_argument(
         "--partial",
         action="store_true",
@@ -125,32 +110,32 @@ def grade_parser() -> argparse.ArgumentParser:
         "--watch", action="store_true", help="grade again at each save: the rows that it can have touched"
     )
     parser.add_argument("--verbose", "-v", action="store_true", help="all evidence, and the handout's own transcript")
-    parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    parser.add_quiet()
     parser.add_argument("--min-score", type=int, default=0, metavar="N", help="exit with 1 below N points")
-    parser.add_argument("--fixtures", type=Path, metavar="DIR", help=FIXTURES)
-    parser.add_argument("--sandbox", choices=SANDBOXES, default="auto", help="how to confine the submission")
-    parser.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
-    parser.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
+    parser.add_fixtures()
+    parser.add_sandbox("the submission")
+    parser.add_compiler()
     parser.add_argument(
         "--cflags", default="", metavar="FLAGS", help="appended to the build's; with the `=`: --cflags=-O3"
     )
-    parser.add_argument("--no-second-look", action="store_true", help="leave out what is built for advice alone")
     parser.add_argument(
         "--sanitize",
         action="store_true",
-        help="A2: watch memory and threads in what passes too; HW2 with a GPU: compute-sanitizer on the kernels",
+        help="watch memory and threads in what passes too; of kernels on a GPU: with compute-sanitizer",
     )
-    parser.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
-    parser.add_argument("--framework", choices=("ours", "submitted"), default="ours", help="HW2: whose minitorch")
+    parser.add_no_training()
+    parser.add_argument(
+        "--framework", choices=("ours", "submitted"), default="ours", help="whose framework, of one that comes with it"
+    )
     parser.add_argument(
         "--backend",
         choices=("numpy", "simple", "auto", "cuda"),
-        help="HW2: what computes (default: numpy); auto: looks at src/combine.cu too, and computes on it where there is"
-        " a GPU; cuda: demands one",
+        help="what computes, where there is a choice (default: numpy); auto: looks at the CUDA kernels too, and"
+        " computes on them where there is a GPU; cuda: demands one",
     )
     parser.add_argument("--full", action="store_true", help="train to the end, not only to the bar")
-    parser.add_argument("--checkpoint", type=Path, metavar="BIN", help="A2: a real checkpoint, with --state")
-    parser.add_argument("--state", type=Path, metavar="BIN", help="A2: its debug state")
+    parser.add_argument("--checkpoint", type=Path, metavar="BIN", help="a real checkpoint, with --state")
+    parser.add_argument("--state", type=Path, metavar="BIN", help="its debug state")
     return parser
 
 

@@ -104,13 +104,6 @@ class Probed:
     seconds: float
 
 
-def processors() -> int:
-    """How many processors this process may use; ``GRADE_PROCESSORS`` says otherwise."""
-    if (asked := os.environ.get("GRADE_PROCESSORS", "")).isdecimal() and int(asked) > 0:
-        return int(asked)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 class _Follower:
     """Reads the lines that a driver appends to ``progress.jsonl`` while its box runs."""
 

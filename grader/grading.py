@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from grader import __version__, advice, inference, places, provenance, redact
 from grader.assignment import Assignment, Check, Row
 from grader.cuda.asked import NUMPY, Asked
-from grader.engine import Built, CaseInput, Engine, Follow, Probed, processors
+from grader.engine import Built, CaseInput, Engine, Follow, Probed
 from grader.errors import InfrastructureError
 from grader.explain.levels import DEFAULT, Level
 from grader.explain.run import explain_failures
@@ -22,6 +22,7 @@ from grader.framework import OURS
 from grader.home import ROOT
 from grader.judge import Judge, Judged, ending_of
 from grader.layout import compile_drivers
+from grader.parallel import processors
 from grader.progress import News, Progress
 from grader.result import (
     BuildInfo,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TypeVar
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
+
+
+def processors() -> int:
+    """How many processors this process may use; ``GRADE_PROCESSORS`` says otherwise."""
+    if (asked := os.environ.get("GRADE_PROCESSORS", "")).isdecimal() and int(asked) > 0:
+        return int(asked)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def spread(work: Callable[[Item], Made], items: Iterable[Item], jobs: int) -> list[Made]:

@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader import assignment as assignments
-from grader import deciding, sandbox
+from grader import deciding
 from grader.batch import exports, find, identity, pages, progress
 from grader.batch import roster as rosters
 from grader.batch import run as batches
 from grader.batch.local import Pool
 from grader.batch.work import Settings
-from grader.cli import FIXTURES, Parser
-from grader.engine import processors
 from grader.errors import EXIT_GRADED, EXIT_INFRASTRUCTURE, InfrastructureError, UsageError
-from grader.explain.levels import DEFAULT, LEVELS
+from grader.parallel import processors
+from grader.parsing import Parser, at_least_one, wall
 from grader.report.stdout import shown
 from grader.report.texts import printable
 from grader.workplace import work_folder
@@ -60,15 +59,12 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--canvas-column", metavar="NAME", help='the heading in Canvas, e.g. "A2 (12345)" (default: the id)'
     )
-    top.add_argument("--fixtures", type=Path, metavar="DIR", help=FIXTURES)
-    top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the submissions")
-    top.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
-    top.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
-    top.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
-    top.add_argument("--no-second-look", action="store_true", help="leave out the build with the Makefile's flags")
-    top.add_argument("--after-due", action="store_true", help="students see what they see after the due date")
-    top.add_argument("--explain", choices=LEVELS, default=DEFAULT, help=f"how much is told of causes ({DEFAULT})")
-    top.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    top.add_fixtures()
+    top.add_sandbox("the submissions")
+    top.add_compiler()
+    top.add_no_training()
+    top.add_depth()
+    top.add_quiet()
     return top
 
 
@@ -99,8 +95,7 @@ def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
 
 def _check(options: argparse.Namespace) -> None:
     assignments.load(options.assignment)
-    if options.workers < 1:
-        raise UsageError(f"--workers: {options.workers} is not a number of 1 or more")
+    at_least_one(options, "workers")
     if options.timeout <= 0:
         raise UsageError(f"--timeout: {options.timeout} is not a number of seconds")
     if not options.submissions.exists():
@@ -108,7 +103,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.out.resolve() == options.submissions.resolve():
         raise UsageError(f"--out: {options.out} holds the submissions; name a folder of its own")
     deciding.sets(options.assignment, options.fixtures)
-    sandbox.choose(options.sandbox, options.require_sandbox)
+    wall(options)
 
 
 def _executor(options: argparse.Namespace) -> batches.Executor:

@@ -9,17 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from grader import assignment as assignments
-from grader import fixtures, sandbox, tolerances
+from grader import fixtures, tolerances
 from grader.assignment import Assignment
 from grader.calibration import arithmetic, strips
 from grader.calibration.limits import is_exact, nominal
 from grader.calibration.measure import Calibration, Measured
 from grader.calibration.samples import samples
-from grader.cli import Parser
-from grader.engine import processors
 from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, UsageError
+from grader.parsing import Parser, tell, wall
 from grader.report import target
-from grader.report.stdout import shown
 
 SCHEMA = "tensorgrade/calibration/1"
 EVERY = 20  # samples between two lines of progress
@@ -32,13 +30,13 @@ def parser() -> argparse.ArgumentParser:
         description="Grades right code in many arithmetics and known mistakes; tells how far each limit is from both.",
     )
     top.add_argument("assignment", help=f"one of: {', '.join(assignments.known_ids())}")
-    top.add_argument("--only", action="append", default=[], metavar="ROW[,ROW]", help="the limits of these rows alone")
+    top.add_only_rows("the limits of these rows alone")
     top.add_argument("--write", action="store_true", help=f"write the evidence into {tolerances.PATH.name}")
     top.add_argument("--svg", metavar="PATH", help="draw the strips as a picture")
-    top.add_argument("--json", metavar="PATH", help="write all errors as JSON (`-`: to standard output, alone)")
-    top.add_argument("--jobs", type=int, default=processors(), metavar="N", help="gradings at a time (processors)")
-    top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the samples")
-    top.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    top.add_json("all errors")
+    top.add_jobs("gradings")
+    top.add_sandbox("the samples")
+    top.add_quiet()
     return top
 
 
@@ -48,7 +46,7 @@ def run(arguments: Sequence[str]) -> int:
     assignment = assignments.load(options.assignment)
     rows = _rows(assignment, options)
     public = fixtures.load(fixtures.set_folder(assignment.id, "public"))
-    calibration = Calibration(assignment, public, sandbox.choose(options.sandbox), rows)
+    calibration = Calibration(assignment, public, wall(options), rows)
     every = calibration.wanted(samples(assignment))
     for build in arithmetic.load(assignment.id).left_out():
         print(f"left out, since this machine cannot build so: {build}", file=sys.stderr)
@@ -58,11 +56,11 @@ def run(arguments: Sequence[str]) -> int:
         target.put(calibration.written.with_evidence(evidence), str(tolerances.PATH))
     if options.svg is not None:
         target.put(strips.svg(f"{assignment.id}: {assignment.title}", found), options.svg)
-    if options.json is not None:
-        target.put(json.dumps(record(assignment, found), indent=1) + "\n", options.json)
-    if options.json != target.STDOUT:
-        with shown():
-            print("\n".join(strips.table(found)))
+    tell(
+        options.json,
+        lambda: json.dumps(record(assignment, found), indent=1) + "\n",
+        lambda: print("\n".join(strips.table(found))),
+    )
     return EXIT_BELOW_MINIMUM if any(measured.problems for measured in found) else EXIT_GRADED
 
 

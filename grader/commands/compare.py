@@ -8,12 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from grader import assignment as assignments
-from grader import sandbox
-from grader.cli import Parser
-from grader.engine import processors
 from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, UsageError
-from grader.report import target
-from grader.report.stdout import shown
+from grader.parsing import Parser, at_least_one, tell, wall, writable
 from grader.versions.differences import Change
 from grader.versions.report import Compared, show
 from grader.versions.run import Comparing, saved
@@ -41,23 +37,20 @@ def parser() -> argparse.ArgumentParser:
         help="a folder of folders, archives or files; an unpacked download",
     )
     top.add_argument("--assignment", metavar="ID", help="where neither version says: as in `compare HEAD~5 current`")
-    top.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")
-    top.add_argument("--json", metavar="PATH", help="write what changes as JSON (`-`: to standard output, alone)")
+    top.add_no_training()
+    top.add_json("what changes")
     top.add_argument("--check", action="store_true", help="exit with 1 if a score changes")
-    top.add_argument("--jobs", type=int, default=processors(), metavar="N", help="submissions at a time (processors)")
-    top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the submissions")
-    top.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
-    top.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    top.add_jobs("submissions")
+    top.add_sandbox("the submissions")
+    top.add_quiet()
     return top
 
 
 def run(arguments: Sequence[str]) -> int:
     """Compares; returns 0, or 1 with ``--check`` if a score changes."""
     options = parser().parse_args(arguments)
-    if options.json is not None:
-        target.check("--json", options.json)
-    if options.jobs < 1:
-        raise UsageError(f"--jobs: {options.jobs} is not a number of 1 or more")
+    writable(options, "json")
+    at_least_one(options, "jobs")
     assignment = assignments.load(_assignment(options))
     found = saved(options.submissions, assignment)
     with work_folder() as scratch:
@@ -65,14 +58,13 @@ def run(arguments: Sequence[str]) -> int:
         for folder in folders:
             folder.mkdir()
         a, b = (version(n, assignment.id, f) for n, f in zip((options.a, options.b), folders, strict=True))
-        wall = sandbox.choose(options.sandbox, options.require_sandbox)
-        changes = Comparing((a, b), wall, not options.no_training).run(
+        changes = Comparing((a, b), wall(options), not options.no_training).run(
             found, options.jobs, _teller(options, len(found))
         )
     compared = Compared(
         assignment=assignment.id, a=a.name, b=b.name, brings_a=list(a.own), brings_b=list(b.own), submissions=changes
     )
-    _report(compared, options.json)
+    tell(options.json, lambda: compared.model_dump_json(by_alias=True, indent=1) + "\n", lambda: show(compared))
     return EXIT_BELOW_MINIMUM if options.check and compared.changed else EXIT_GRADED
 
 
@@ -89,18 +81,10 @@ def _assignment(options: argparse.Namespace) -> str:
 def _teller(options: argparse.Namespace, total: int) -> Callable[[Change], None]:
     done: list[str] = []
 
-    def tell(change: Change) -> None:
+    def told(change: Change) -> None:
         done.append(change.submission)
         if not options.quiet:
             text = f"{len(done)}/{total} {change.submission}: {change.score_a} in A, {change.score_b} in B"
             print(text, file=sys.stderr, flush=True)
 
-    return tell
-
-
-def _report(compared: Compared, path: str | None) -> None:
-    if path is not None:
-        target.put(compared.model_dump_json(by_alias=True, indent=1) + "\n", path)
-    if path != target.STDOUT:
-        with shown():
-            show(compared)
+    return told

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from grader import assignment as assignments
 from grader import training
-from grader.cli import Parser
 from grader.errors import EXIT_GRADED
+from grader.parsing import Parser
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from grader.cli import Parser
 from grader.doctor import Finding, State, examine
 from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, EXIT_INFRASTRUCTURE
+from grader.parsing import Parser
 from grader.report.plain import dumps
 from grader.report.stdout import shown
 from grader.report.texts import printable

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from grader import assignment as assignments
 from grader import fixtures, guide, redact, tolerances
 from grader.assignment import Assignment, Row
-from grader.cli import Parser
 from grader.errors import EXIT_GRADED, UsageError
 from grader.fixtures import FixtureSet
+from grader.parsing import Parser
 from grader.report.stdout import shown
 
 WIDTH = 80

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from grader import assignment as assignments
 from grader import fixture_build, fixtures
-from grader.cli import Parser
 from grader.errors import EXIT_GRADED, InfrastructureError
+from grader.parsing import Parser
 
 
 def parser() -> argparse.ArgumentParser:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader import deciding, framework, sandbox, tolerances
+from grader import deciding, framework, tolerances
 from grader import submission as submissions
 from grader.assignment import Assignment
 from grader.cli import default_submission, exit_code
@@ -18,6 +18,7 @@ from grader.cuda import asked as cuda
 from grader.errors import EXIT_GRADED, NotShownError, UsageError
 from grader.grading import Options, SoFar
 from grader.home import ROOT
+from grader.parsing import wall
 from grader.progress import Progress, following
 from grader.redact import for_students
 from grader.report import Request, requests
@@ -150,7 +151,7 @@ def graded(
         assignment,
         taken,
         deciding.sets(assignment.id, arguments.fixtures),
-        sandbox.choose(arguments.sandbox, arguments.require_sandbox),
+        wall(arguments),
         tolerances.load(),
         _options(assignment, path, arguments, rows, progress),
         progress,

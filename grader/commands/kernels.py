@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from grader import assignment as assignments
-from grader import sandbox
 from grader import submission as submissions
 from grader.assignment import Assignment
-from grader.cli import Parser
 from grader.errors import EXIT_GRADED, UsageError
 from grader.home import ROOT
 from grader.kernels import settings
 from grader.kernels.report import as_json, as_text
 from grader.kernels.run import Options
 from grader.kernels.run import run as judge
+from grader.parsing import Parser, tell, wall, writable
 from grader.progress import following
-from grader.report import target
-from grader.report.stdout import shown
-from grader.sandbox import NAMES as SANDBOXES
 
 WIDTH = 100  # columns, where none are asked for
 NARROWEST = 40
@@ -44,11 +39,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--reference", action="store_true", help="judge the reference's kernels")
     parser.add_argument("--only", action="append", default=[], metavar="KERNEL", help="this kernel alone")
-    parser.add_argument("--json", metavar="PATH", help="write the result as JSON; `-`: to standard output, alone")
+    parser.add_json("the result")
     parser.add_argument("--cc", metavar="CXX", help="C++ compiler (default: the first of g++, clang++, c++)")
-    parser.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
-    parser.add_argument("--sandbox", choices=SANDBOXES, default="auto", help="how to confine the submission")
-    parser.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
+    parser.add_quiet()
+    parser.add_sandbox("the submission")
     return parser
 
 
@@ -61,19 +55,17 @@ def run(arguments: Sequence[str]) -> int:
     for name in asked.only:
         if name not in ids:
             raise UsageError(f"--only: there is no kernel `{name}`; there are: {', '.join(ids)}")
-    if asked.json is not None:
-        target.check("--json", asked.json)
+    writable(asked, "json")
     ours = ROOT / "student_template" / assignment.id
     taken = submissions.take(_path(assignment, known, asked), known.submission, ours)
-    wall = sandbox.choose(asked.sandbox, asked.require_sandbox)
     with following(asked.quiet) as progress:
-        result = judge(assignment, taken, wall, Options(asked.cc, asked.only), progress)
-    if asked.json is not None:
-        target.put(as_json(result), asked.json)
-    if asked.json is None or target.named(asked.json) != target.STDOUT:
-        with shown(asked.json or ""):
-            columns = shutil.get_terminal_size((WIDTH, 24)).columns
-            sys.stdout.write(as_text(result, max(columns, NARROWEST)))
+        result = judge(assignment, taken, wall(asked), Options(asked.cc, asked.only), progress)
+    columns = shutil.get_terminal_size((WIDTH, 24)).columns
+    tell(
+        asked.json,
+        lambda: as_json(result),
+        lambda: print(as_text(result, max(columns, NARROWEST)), end=""),
+    )
     return EXIT_GRADED
 
 

@@ -19,8 +19,8 @@ from grader.batch.gradebook import mark
 from grader.batch.ledger import Ledger
 from grader.batch.ledger.records import known_as, put_override
 from grader.batch.run import open_ledger
-from grader.cli import Parser
 from grader.errors import EXIT_GRADED, UsageError
+from grader.parsing import Parser
 from grader.report.stdout import shown
 from grader.report.texts import printable, visible
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from grader import assignment as assignments
-from grader import fixtures, sandbox
+from grader import fixtures
 from grader.assignment import Assignment
-from grader.cli import Parser
-from grader.engine import processors
-from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, UsageError
+from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED
 from grader.fixtures import FixtureSet
 from grader.home import cache_folder
 from grader.mutation import document, report, strength
@@ -20,7 +19,7 @@ from grader.mutation.changes import Mutant
 from grader.mutation.outcome import Journal
 from grader.mutation.regions import all_mutants
 from grader.mutation.study import Setting, Study, sampled
-from grader.report import target
+from grader.parsing import Parser, at_least_one, tell, wall, writable
 from grader.report.stdout import shown
 
 
@@ -35,23 +34,21 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--fixtures", type=Path, metavar="DIR", help="a private set: grade against it too, and compare what both see"
     )
-    top.add_argument("--jobs", type=int, default=processors(), metavar="N", help="gradings at a time (processors)")
+    top.add_jobs("gradings")
     top.add_argument("--out", type=Path, metavar="DIR", help="keeps the journal (default: in the cache)")
     top.add_argument("--fresh", action="store_true", help="forget the journal, and grade all anew")
     top.add_argument("--list", action="store_true", help="show the mutants, grade nothing")
     top.add_argument("--markdown", metavar="PATH", help="write the assignment's part of this document")
-    top.add_argument("--json", metavar="PATH", help="write all outcomes as JSON (`-`: to standard output, alone)")
-    top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the mutants")
-    top.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    top.add_json("all outcomes")
+    top.add_sandbox("the mutants")
+    top.add_quiet()
     return top
 
 
 def run(arguments: Sequence[str]) -> int:
     """Grades the mutants; returns 1 if one survived that is not equivalent; of two sets, if they see different ones."""
     options = parser().parse_args(arguments)
-    for name in ("json", "markdown"):
-        if (path := getattr(options, name)) is not None:
-            target.check(f"--{name}", path)
+    writable(options, "json", "markdown")
     assignment = assignments.load(options.assignment)
     mutants = _mutants(assignment, options)
     if options.list:
@@ -64,28 +61,21 @@ def run(arguments: Sequence[str]) -> int:
     if options.fixtures is not None:
         private = fixtures.asked_for(assignment.id, options.fixtures)
         both = (_summary(assignment, options, mutants, one) for one in (public, private))
-        return _compared(strength.Strength(*both), options)
-    summary = _summary(assignment, options, mutants, public)
-    if options.json is not None:
-        target.put(report.as_json(summary), options.json)
-    if options.markdown is not None:
-        document.write(summary, Path(options.markdown))
-    if options.json != target.STDOUT:
-        with shown():
-            report.show(summary)
-    return EXIT_BELOW_MINIMUM if summary.survivors else EXIT_GRADED
+        strong = strength.Strength(*both)
+        write = partial(strength.write, strong)
+        _tell(options, partial(strength.as_json, strong), write, partial(strength.show, strong))
+        return EXIT_GRADED if strong.equal else EXIT_BELOW_MINIMUM
+    found = _summary(assignment, options, mutants, public)
+    _tell(options, partial(report.as_json, found), partial(document.write, found), partial(report.show, found))
+    return EXIT_BELOW_MINIMUM if found.survivors else EXIT_GRADED
 
 
-def _compared(found: strength.Strength, options: argparse.Namespace) -> int:
-    """Reports on two sets."""
-    if options.json is not None:
-        target.put(strength.as_json(found), options.json)
+def _tell(
+    options: argparse.Namespace, as_json: Callable[[], str], write: Callable[[Path], None], show: Callable[[], None]
+) -> None:
     if options.markdown is not None:
-        strength.write(found, Path(options.markdown))
-    if options.json != target.STDOUT:
-        with shown():
-            strength.show(found)
-    return EXIT_GRADED if found.equal else EXIT_BELOW_MINIMUM
+        write(Path(options.markdown))
+    tell(options.json, as_json, show)
 
 
 def command(options: argparse.Namespace) -> str:
@@ -105,9 +95,7 @@ def _folder(assignment: Assignment, options: argparse.Namespace) -> Path:
 
 
 def _mutants(assignment: Assignment, options: argparse.Namespace) -> list[Mutant]:
-    for name in ("sample", "jobs"):
-        if (value := getattr(options, name)) is not None and value < 1:
-            raise UsageError(f"--{name}: {value} is not a number of 1 or more")
+    at_least_one(options, "sample", "jobs")
     mutants = all_mutants(assignment, options.only)
     return mutants if options.sample is None else sampled(mutants, options.sample, options.seed)
 
@@ -115,7 +103,7 @@ def _mutants(assignment: Assignment, options: argparse.Namespace) -> list[Mutant
 def _summary(
     assignment: Assignment, options: argparse.Namespace, mutants: list[Mutant], against: FixtureSet
 ) -> report.Summary:
-    setting = Setting(against, sandbox.choose(options.sandbox), options.own_row)
+    setting = Setting(against, wall(options), options.own_row)
     study = Study(assignment, setting, Journal(_folder(assignment, options)))
     known = study.known(mutants)
     with report.progress(len(mutants), known, options.quiet) as tell:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from grader import assignment as assignments
 from grader import fixtures, package
-from grader.cli import Parser, asked_rows, grade_parser
+from grader.cli import asked_rows, grade_parser
 from grader.errors import EXIT_GRADED, UsageError
+from grader.parsing import Parser
 
 EPILOG = "Options of ./grade that each grading is to have stand behind `--`, e.g. -- --no-training."
 

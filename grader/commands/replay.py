@@ -5,21 +5,19 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from grader import assignment as assignments
-from grader import deciding, fixtures, replay, sandbox
+from grader import deciding, fixtures, replay
 from grader.batch.work import one_place, take
-from grader.cli import Parser, grade_parser
+from grader.cli import grade_parser
 from grader.commands.grade import graded, seen
 from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED, UsageError
+from grader.parsing import Parser, tell, writable
 from grader.progress import following
-from grader.report import target
-from grader.report.stdout import shown
 from grader.report.texts import printable
 from grader.result import SCHEMA, Result
 
@@ -41,28 +39,26 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("result", type=Path, metavar="RESULT.json", help="what `--json` wrote, or a batch")
     top.add_argument("submission", type=Path, metavar="SUBMISSION", help="what was graded")
     top.add_argument("--fixtures", type=Path, metavar="DIR", help="where the result's private fixture set lies")
-    top.add_argument("--sandbox", choices=sandbox.NAMES, default="auto", help="how to confine the submission")
-    top.add_argument("--require-sandbox", action="store_true", help="refuse to go on with limits alone")
+    top.add_sandbox("the submission")
     top.add_argument("--checkpoint", type=Path, metavar="BIN", help="for a result of real files: the checkpoint")
     top.add_argument("--state", type=Path, metavar="BIN", help="for a result of real files: the debug state")
-    top.add_argument("--json", metavar="PATH", help="write what differs as JSON (`-`: to standard output, alone)")
-    top.add_argument("--quiet", "-q", action="store_true", help="no progress on standard error")
+    top.add_json("what differs")
+    top.add_quiet()
     return top
 
 
 def run(arguments: Sequence[str]) -> int:
     """Grades again; returns 0 if all is the same, 1 if something differs."""
     options = parser().parse_args(arguments)
-    if options.json is not None:
-        target.check("--json", options.json)
+    writable(options, "json")
     before = read(options.result)
     lies = options.submission
     found = replay.compare(before, _again(before, options), [str(lies), str(lies.absolute()), str(lies.resolve())])
-    if options.json is not None:
-        target.put(found.model_dump_json(by_alias=True, indent=1) + "\n", options.json)
-    if options.json != target.STDOUT:
-        with shown():
-            sys.stdout.write("".join(f"{printable(line)}\n" for line in _lines(found)))
+    tell(
+        options.json,
+        lambda: found.model_dump_json(by_alias=True, indent=1) + "\n",
+        lambda: print("\n".join(printable(line) for line in _lines(found))),
+    )
     return EXIT_GRADED if found.same else EXIT_BELOW_MINIMUM
 
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.cli import Parser
 from grader.errors import EXIT_GRADED, UsageError
+from grader.parsing import Parser
 from grader.report.plain import dumps
 from grader.report.stdout import shown
 from grader.sbom import bill

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from grader.cli import Parser
 from grader.errors import EXIT_GRADED
+from grader.parsing import Parser
 from grader.report.json import schema
 from grader.report.plain import dumps
 from grader.report.stdout import shown

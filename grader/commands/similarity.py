@@ -13,9 +13,9 @@ from grader.assignment import Assignment
 from grader.batch import find
 from grader.batch.run import unpacked
 from grader.batch.work import one_place
-from grader.cli import Parser
 from grader.errors import EXIT_GRADED, GraderError, UsageError
 from grader.home import ROOT
+from grader.parsing import Parser
 from grader.report import target
 from grader.report.stdout import shown
 from grader.report.texts import visible

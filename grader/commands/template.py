@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from grader import assignment as assignments
 from grader import template
-from grader.cli import Parser
 from grader.errors import EXIT_BELOW_MINIMUM, EXIT_GRADED
+from grader.parsing import Parser
 
 
 def run(arguments: list[str]) -> int:

@@ -15,9 +15,9 @@ from grader import fixtures
 from grader.cuda import machine
 from grader.doctor import walls
 from grader.doctor.findings import Finding
-from grader.engine import processors
 from grader.errors import GraderError
 from grader.home import cache_folder
+from grader.parallel import processors
 from grader.sandbox.box import interpreter
 from grader.stage import COMPILERS, why_broken
 from grader.workplace import ROOM, is_executable

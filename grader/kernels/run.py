@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader import __version__, tensorfile, tolerances
 from grader.assignment import Assignment
-from grader.engine import Built, CaseInput, Engine, Probed, processors
+from grader.engine import Built, CaseInput, Engine, Probed
 from grader.home import ROOT
 from grader.kernels import cases as kernel_cases
 from grader.kernels.cases import ADDRESSED, KernelCase
@@ -18,6 +18,7 @@ from grader.kernels.judge import blocked, in_words, judge, lacking
 from grader.kernels.result import KernelResult, KernelsResult
 from grader.kernels.settings import ADDRESS, BUILD, MODEL, Kernel, as_assignment, load
 from grader.layout import compile_drivers
+from grader.parallel import processors
 from grader.progress import News, Progress, silent
 from grader.result import BuildInfo, SubmissionInfo
 from grader.sandbox import Sandbox

@@ -16,11 +16,12 @@ from pathlib import Path
 
 from grader import tensorfile
 from grader.assignment import Assignment, Check
-from grader.engine import Built, CaseInput, Engine, Probed, processors
+from grader.engine import Built, CaseInput, Engine, Probed
 from grader.errors import InfrastructureError
 from grader.fixture_build import reference
 from grader.fixtures import FixtureSet
 from grader.home import ROOT
+from grader.parallel import processors
 from grader.sandbox import Sandbox
 from grader.stage import find_compiler, stage_files
 from grader.submission import Taken
