@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import time
+from hashlib import sha256
 from pathlib import Path
 
 from grader.errors import NotShownError, UsageError
@@ -17,6 +18,7 @@ STDOUT = "-"
 STDOUT_TOO = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # the same: a file behind them is open, and not replaced
 PART = ".part"  # what a report is written to until it is whole
 UNPAIRED = "backslashreplace"  # half a character, as from an environment that is not UTF-8; JSON reads it back
+LONGEST_NAME = 200  # bytes; file systems take 255, with what is put around it
 WRITTEN_WITHIN_S = 60.0  # younger ones may be another machine's, on a folder that is shared
 
 
@@ -74,7 +76,7 @@ def put(text: str, target: str) -> None:
 
 def _replace(path: Path, text: str) -> None:
     _sweep(path)
-    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.{os.getpid()}.", suffix=PART)
+    descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f"{_called(path)}{os.getpid()}.", suffix=PART)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", errors=UNPAIRED) as file:
             file.write(text)
@@ -87,10 +89,16 @@ def _replace(path: Path, text: str) -> None:
         raise
 
 
+def _called(path: Path) -> str:
+    """How what a report is written to begins; a name that leaves no room for that stands there as its hash."""
+    name = path.name if len(os.fsencode(path.name)) <= LONGEST_NAME else sha256(os.fsencode(path.name)).hexdigest()
+    return f".{name}."
+
+
 def _sweep(path: Path) -> None:
     """Removes what a grader left that was killed while it wrote this report."""
-    for part in path.parent.glob(f".{glob.escape(path.name)}.*{PART}"):
-        owner = part.name.removeprefix(f".{path.name}.").split(".")[0]
+    for part in path.parent.glob(f"{glob.escape(_called(path))}*{PART}"):
+        owner = part.name.removeprefix(_called(path)).split(".")[0]
         with contextlib.suppress(OSError):
             if owner.isdecimal() and not _lives(int(owner)) and time.time() - part.stat().st_mtime > WRITTEN_WITHIN_S:
                 part.unlink()

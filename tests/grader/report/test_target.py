@@ -27,6 +27,15 @@ def test_an_earlier_report_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert kept.read_text() == "old", "it was written over, not replaced"
 
 
+@pytest.mark.parametrize("name", ["r" * 255, "ü" * 127])
+def test_the_longest_name_that_a_file_can_have(name: str, tmp_path: Path) -> None:
+    check("--json", str(tmp_path / name))
+    put("old", str(tmp_path / name))
+    put("new", str(tmp_path / name))
+    assert (tmp_path / name).read_text() == "new"
+    assert os.listdir(tmp_path) == [name]
+
+
 def test_an_earlier_report_stays_when_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = tmp_path / "r"
     put("old", str(target))
