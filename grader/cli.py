@@ -127,12 +127,7 @@ def grade_parser() -> Parser:
     parser.add_argument(
         "--framework", choices=("ours", "submitted"), default="ours", help="whose framework, of one that comes with it"
     )
-    parser.add_argument(
-        "--backend",
-        choices=("numpy", "simple", "auto", "cuda"),
-        help="what computes, where there is a choice (default: numpy); auto: looks at the CUDA kernels too, and"
-        " computes on them where there is a GPU; cuda: demands one",
-    )
+    parser.add_backend()
     parser.add_argument("--full", action="store_true", help="train to the end, not only to the bar")
     parser.add_argument("--checkpoint", type=Path, metavar="BIN", help="a real checkpoint, with --state")
     parser.add_argument("--state", type=Path, metavar="BIN", help="its debug state")

@@ -58,6 +58,15 @@ class Parser(argparse.ArgumentParser):
         """``--cc``."""
         self.add_argument("--cc", metavar="CC", help="compiler (default: the first of gcc, clang, cc)")
 
+    def add_backend(self) -> None:
+        """``--backend``."""
+        self.add_argument(
+            "--backend",
+            choices=("numpy", "simple", "auto", "cuda"),
+            help="what computes, where there is a choice (default: numpy); auto: looks at the CUDA kernels too, and"
+            " computes on them where there is a GPU; cuda: demands one",
+        )
+
     def add_no_training(self) -> None:
         """``--no-training``."""
         self.add_argument("--no-training", action="store_true", help="leave out the rows that train for real")

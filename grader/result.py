@@ -213,6 +213,7 @@ class Kernels(Record):
     """The submission's own CUDA kernels: beside the rows, at no points."""
 
     file: str
+    sha256: str | None = Field(default=None, description="of the file; null: there is none that is taken")
     compiled: bool | None = Field(description="by nvcc; null: that was not tried")
     compiler: str = Field(description="e.g. nvcc 13.0.88; empty: there is none")
     errors: list[str] = Field(description="what nvcc says against the file, with its lines")

@@ -28,6 +28,8 @@ from grader import assignment as assignments
 from grader import deciding, framework, provenance, sandbox, tolerances
 from grader import submission as submissions
 from grader.batch.names import canvas
+from grader.cuda import asked as cuda
+from grader.cuda.asked import Asked
 from grader.data import Strict
 from grader.errors import GraderError, InfrastructureError, UsageError
 from grader.explain.levels import DEFAULT, Level
@@ -107,12 +109,13 @@ def run(job: Job) -> Outcome:
                 raise InfrastructureError(f"{', '.join(job.paths)}: it is gone")
             taken = take(path, assignment, job.label)
             digest = provenance.digest_of(taken.hashes, taken.problems)
+            kernels = cuda.asked(assignment, job.settings.backend, path)
             sets = deciding.sets(assignment.id, Path(job.settings.fixtures) if job.settings.fixtures else None)
-            work = _work(job.settings, assignment, sets, digest)
-            if work in job.known and _stands(Path(job.folder), taken):
+            work = _work(job.settings, assignment, sets, digest, kernels)
+            if work in job.known and _stands(Path(job.folder), taken, kernels):
                 status: Literal["graded", "unchanged", "failed"] = "unchanged"
             else:
-                _report(_grade(job.settings, assignment, sets, taken), assignment, job)
+                _report(_grade(job.settings, assignment, sets, taken, kernels), assignment, job)
                 status = "graded"
         return Outcome(
             status=status, digest=digest, work=work, started_at=began, seconds=round(time.monotonic() - clock, 3)
@@ -141,10 +144,17 @@ def take(path: Path, assignment: assignments.Assignment, label: str) -> submissi
     return taken
 
 
-def _work(settings: Settings, assignment: assignments.Assignment, sets: Sequence[FixtureSet], submission: str) -> str:
+def _work(
+    settings: Settings,
+    assignment: assignments.Assignment,
+    sets: Sequence[FixtureSet],
+    submission: str,
+    kernels: Asked | None,
+) -> str:
     """The hash of all that decides a result: the same work need not be done twice."""
     limits = provenance.of_tolerances(tolerances.load(), assignment.id)
     parts = [submission, *(one.digest for one in sets), provenance.of_assignment(assignment), limits]
+    parts += [str(kernels.sha256)] if kernels else []
     return hashlib.sha256("\n".join([*parts, provenance.VERSION, settings.model_dump_json()]).encode()).hexdigest()
 
 
@@ -153,6 +163,7 @@ def _grade(
     assignment: assignments.Assignment,
     sets: Sequence[FixtureSet],
     taken: submissions.Taken,
+    kernels: Asked | None,
 ) -> Result:
     options = Options(
         compiler=settings.compiler,
@@ -161,6 +172,7 @@ def _grade(
         after_due=settings.after_due,
         explain=settings.explain,
         backend=settings.backend,
+        kernels=kernels,
     )
     options = with_training(assignment, options, settings.training, full=False, progress=lambda text: None)
     return deciding.grade(
@@ -174,13 +186,15 @@ def _grade(
     )
 
 
-def _stands(folder: Path, taken: submissions.Taken) -> bool:
+def _stands(folder: Path, taken: submissions.Taken, kernels: Asked | None) -> bool:
     """Whether both reports are there, and of these files: the student may have gone back to an earlier submission."""
     try:
-        of = json.loads((folder / RESULT).read_bytes())["submission"]["hashes"]
+        kept = json.loads((folder / RESULT).read_bytes())
+        same = kept["submission"]["hashes"] == dict(taken.hashes)
+        same &= kernels is None or kept["kernels"]["sha256"] == kernels.sha256
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
-    return bool(of == dict(taken.hashes)) and (folder / REPORT).is_file()
+    return bool(same) and (folder / REPORT).is_file()
 
 
 def _report(result: Result, assignment: assignments.Assignment, job: Job) -> None:

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader import assignment as assignments
-from grader import deciding
+from grader import deciding, framework
 from grader.batch import exports, find, identity, pages, progress
 from grader.batch import roster as rosters
 from grader.batch import run as batches
 from grader.batch.local import Pool
 from grader.batch.work import Settings
+from grader.cuda import asked as cuda
 from grader.errors import EXIT_GRADED, EXIT_INFRASTRUCTURE, InfrastructureError, UsageError
+from grader.home import ROOT
 from grader.parallel import processors
 from grader.parsing import Parser, at_least_one, wall
 from grader.report.stdout import shown
@@ -62,6 +64,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_fixtures()
     top.add_sandbox("the submissions")
     top.add_compiler()
+    top.add_backend()
     top.add_no_training()
     top.add_depth()
     top.add_quiet()
@@ -94,7 +97,9 @@ def run_batch(options: argparse.Namespace) -> tuple[batches.Tally, list[str]]:
 
 
 def _check(options: argparse.Namespace) -> None:
-    assignments.load(options.assignment)
+    assignment = assignments.load(options.assignment)
+    framework.with_backend(assignment, options.backend)
+    cuda.asked(assignment, options.backend, ROOT / "student_template" / assignment.id)
     at_least_one(options, "workers")
     if options.timeout <= 0:
         raise UsageError(f"--timeout: {options.timeout} is not a number of seconds")
@@ -136,6 +141,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         sandbox=options.sandbox,
         require_sandbox=options.require_sandbox,
         compiler=options.cc,
+        backend=options.backend,
         training=not options.no_training,
         second_look=not options.no_second_look,
         after_due=options.after_due,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,11 @@ class Asked:
     nvcc: Nvcc | None
     gpu: Gpu | str
     lacking: str
+
+    @property
+    def sha256(self) -> str | None:
+        """The hash of the file; None: there is none."""
+        return None if self.source is None else hashlib.sha256(self.source).hexdigest()
 
     def equipped(self, assignment: Assignment) -> Assignment:
         """The assignment with the packages that rows need on a GPU, where they are to run on one."""

@@ -53,6 +53,7 @@ class Look:
         self.compiling: Future[Probed | None] | None = None
         self.record = Kernels(
             file=self.settings.source,
+            sha256=asked.sha256,
             compiled=None,
             compiler=f"nvcc {asked.nvcc.version}" if asked.nvcc else "",
             errors=[],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tarfile
@@ -150,6 +152,7 @@ def test_what_changed_is_graded_and_what_is_asked_for(tmp_path: Path) -> None:
         (("A9", "."), "A9"),
         (("A2", ".", "--workers", "0"), "--workers"),
         (("A2", ".", "--timeout", "0"), "--timeout"),
+        (("A2", ".", "--backend", "auto"), "A2 has no backends"),
         (("A2", ".", "--times", "x.csv"), "--late"),
         (("A2", ".", "--late", "x.yaml"), "there is no file"),
         (("A2", ".", "--roster", "x.csv"), "--roster"),
@@ -166,6 +169,24 @@ def test_wrong_usage_is_told_before_anything_is_graded(tmp_path: Path, arguments
     assert done.exit == 2
     assert said in done.stderr
     assert not (tmp_path / "out" / "A2").exists()
+
+
+@pytest.mark.slow
+def test_a_class_s_kernels_are_looked_at_and_count_as_part_of_the_submission(tmp_path: Path) -> None:
+    student, out = tmp_path / "in" / "ann", tmp_path / "out"
+    shutil.copytree(ROOT / "reference" / "HW2", student)
+    kernels = student / "src" / "combine.cu"
+    kernels.parent.mkdir(exist_ok=True)
+    shutil.copy(ROOT / "student_template" / "HW2" / "src" / "combine.cu", kernels)
+    command = ("batch", "HW2", tmp_path / "in", "--out", out, *OPTIONS, "--no-training", "--backend", "auto")
+    for state in ("1 graded", "1 unchanged"):
+        done = run_command(*command)
+        assert (done.exit, state in done.stdout) == (0, True), done.stdout + done.stderr
+    kernels.write_text(kernels.read_text().replace("__syncthreads();", "", 1))
+    assert "1 graded" in run_command(*command).stdout
+    told = json.loads((out / "HW2" / "ann" / "result.json").read_bytes())["kernels"]
+    assert told["sha256"] == hashlib.sha256(kernels.read_bytes()).hexdigest()
+    assert {kernel["verdict"] for kernel in told["kernels"]} == {"pass", "fail"}
 
 
 def test_the_ledger_s_commands(tmp_path: Path) -> None:
