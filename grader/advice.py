@@ -14,7 +14,8 @@ from grader.result import AdviceNote
 from grader.score import describe
 
 if TYPE_CHECKING:
-    from grader.grading import Grading, Run
+    from grader.grading import Grading
+    from grader.run import Run
 
 
 @dataclass(frozen=True)

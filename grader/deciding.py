@@ -15,8 +15,9 @@ from grader import fixtures
 from grader.assignment import Assignment
 from grader.errors import UsageError
 from grader.fixtures import FixtureSet
-from grader.grading import Grading, Options, SoFar
+from grader.grading import Grading, SoFar
 from grader.inference import scored
+from grader.options import Options
 from grader.progress import Progress
 from grader.result import CheckResult, Result
 from grader.sandbox import Sandbox

@@ -3,117 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from pathlib import Path
-from types import MappingProxyType
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 from grader import __version__, advice, inference, places, provenance, redact
 from grader.assignment import Assignment, Check, Row
-from grader.cuda.asked import NUMPY, Asked
-from grader.engine import Built, CaseInput, Engine, Follow, Probed
-from grader.errors import InfrastructureError
-from grader.explain.levels import DEFAULT, Level
+from grader.engine import Engine
 from grader.explain.run import explain_failures
 from grader.fixtures import FixtureCase, FixtureSet
-from grader.framework import OURS
 from grader.home import ROOT
-from grader.judge import Judge, Judged, ending_of
+from grader.judge import Judge, Judged
 from grader.layout import compile_drivers
+from grader.options import Options, chosen
 from grader.parallel import processors
-from grader.progress import News, Progress
+from grader.progress import Progress
 from grader.result import (
     BuildInfo,
     CheckResult,
-    Chosen,
     FixtureInfo,
     Kernels,
     Provenance,
     Result,
     SubmissionInfo,
-    words,
 )
+from grader.run import Run
 from grader.sandbox import Sandbox
-from grader.sanitize import Watch
-from grader.stage import find_compiler, stage_files, version_of, why_broken
+from grader.stage import find_compiler, stage_files, version_of
 from grader.submission import Taken
 from grader.tolerances import Tolerances
 from grader.transcript import transcript_of
 from grader.workplace import require_executable, work_folder
 
 if TYPE_CHECKING:
-    from grader.cuda.look import Look
-
-
-@dataclass(frozen=True)
-class Probing:
-    """A probe that is about to run.
-
-    Attributes:
-        check: the check's id.
-        how: the check, as it is run.
-        cases: what it is run on.
-        own: operators that are left to the student where ours would be interposed.
-    """
-
-    check: str
-    how: Check
-    cases: Sequence[FixtureCase]
-    own: Sequence[str]
-
-
-Around = Callable[[Probing, Callable[[], Probed]], Probed]
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user may choose.
-
-    Attributes:
-        rows: ids of the rows to grade; none: all.
-        compiler: the compiler; none: the first of gcc, clang, cc that is there.
-        flags: appended to the flags of the submission's builds.
-        second_look: whether to build as the Makefile does too, for advice.
-        sanitize: whether the sanitizers look at what passes too.
-        training: whether to make the checks that train for real.
-        replaced: cases that stand in for a check's own, e.g. the real 124M files.
-        probe_options: options handed to a check's probe, and files it may read on top.
-        changed_checks: checks that run otherwise than the assignment says, e.g. on real files.
-        follow: who is told of a check's progress.
-        unseen: whether to make the checks that students do not see.
-        after_due: whether students see those that they see after the due date.
-        explain: how much is told of a failure's cause.
-        full: whether training goes on to the end; `with_training` has done it, and the result says so.
-        backend: the backend that was asked for; `with_backend` has done it, and the result says so.
-        framework: whose framework it is; the same.
-        real_files: whether a check runs on files that the user brought; `with_real_files` has done it.
-        hidden: folders that no box may see, beside the fixtures and the repository.
-        around: called in place of each probe, and calls it: for who looks at outcomes, or has them already.
-        kernels: the look at the submission's CUDA kernels; none: they are left alone.
-    """
-
-    rows: Sequence[str] = ()
-    compiler: str | None = None
-    flags: Sequence[str] = ()
-    second_look: bool = True
-    training: bool = True
-    sanitize: bool = False
-    replaced: Mapping[str, FixtureCase] = field(default_factory=dict)
-    probe_options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    changed_checks: Mapping[str, Check] = field(default_factory=dict)
-    follow: Mapping[str, Follow] = field(default_factory=dict)
-    unseen: bool = False
-    after_due: bool = False
-    explain: Level = DEFAULT
-    full: bool = False
-    backend: str | None = None
-    framework: str = OURS
-    real_files: bool = False
-    hidden: Sequence[Path] = ()
-    around: Around | None = None
-    kernels: Asked | None = None
+    pass
 
 
 SoFar = Callable[[Result], None]
@@ -262,7 +185,7 @@ class Grading:
             kernels=self.kernels,
             transcript=transcript_of(self.assignment, judged) if self.judge.values else "",
             provenance=self._provenance(),
-            options=_chosen(self.options),
+            options=chosen(self.options),
             machine=provenance.of_machine(),
             timing={name: round(seconds, 3) for name, seconds in list(self.timing.items())},
         )
@@ -279,188 +202,3 @@ class Grading:
         place = places.find(self.taken, check.at or check.function)
         result = self.judge.result(name, check, judged)
         return result.model_copy(update={"file": place.file, "line": place.line}) if place else result
-
-
-def _chosen(options: Options) -> Chosen:
-    return Chosen(
-        rows=list(options.rows),
-        compiler=options.compiler,
-        flags=list(options.flags),
-        second_look=options.second_look,
-        sanitize=options.sanitize,
-        training=options.training,
-        full=options.full,
-        real_files=options.real_files,
-        explain=options.explain,
-        staff=options.unseen,
-        after_due=options.after_due,
-        backend=options.backend,
-        framework=options.framework,
-    )
-
-
-class Run:
-    """The builds and probes of one grading, spread over the processors."""
-
-    def __init__(self, grading: Grading, engine: Engine, pool: ThreadPoolExecutor) -> None:
-        self.grading = grading
-        self.engine = engine
-        self.pool = pool
-        self.assignment = grading.assignment
-        self.supports: dict[str, Path] = {}
-        self.stood_in: dict[str, tuple[str, Judged]] = {}  # by check, the one that stands in for it, and how it failed
-        self.aside = {look for row in grading.rows for look in row.looks}  # advice is about no backend
-
-    def all(self) -> None:
-        """Everything, in the order in which results are wanted: build, rows, inference, advice."""
-        self.grading.progress(News("begun", "build"))
-        plain = self.pool.submit(self.engine.build, "plain")
-        supports = {name: self.pool.submit(self.engine.support, name, []) for name in self._supports_needed()}
-        second = self._second_build()
-        built = plain.result()
-        self.grading.timing["build"] = built.seconds
-        if not built.report.ok:
-            self._not_built(built)
-            return
-        loading = built.report.loading
-        if loading and (ended := ending_of(loading)) is not None:  # so would every check end, each in its whole time
-            self.grading.judged |= {name: Judged(ended[0], detail=ended[1]) for name in self.grading.checks}
-            return
-        self.supports = {name: future.result() for name, future in supports.items()}
-        self._notes(built)
-        look = self._look_at_kernels()
-        if look is not None:
-            look.before_rows(built)
-        self._probe_all(built)
-        if look is not None:
-            look.judge_again(built)
-        inference.infer(self, built)
-        inference.blame(self)
-        watch = Watch(self, self.assignment.sanitizers) if self.assignment.sanitizers else None
-        if second is not None or (watch is not None and watch.checks):
-            self.grading.progress(News("begun", "a second look"))
-        if watch is not None:
-            watch.start()
-        notes = advice.second_look(self, second.result()) if second is not None else []
-        self.grading.advice += notes
-        if watch is not None:
-            self.grading.advice += watch.notes([note.check for note in notes])
-        if look is not None:
-            self.grading.kernels = look.end(built)
-
-    def _look_at_kernels(self) -> Look | None:
-        if self.grading.options.kernels is None:
-            return None
-        from grader.cuda.look import Look  # few gradings need it
-
-        return Look(self, self.grading.options.kernels)
-
-    def again(self, name: str, built: Built) -> Judged:
-        """Probes a check once more, as it is probed for its row."""
-        return self._probe_or_instead(name, self.grading.check(name), built, ())
-
-    def _supports_needed(self) -> list[str]:
-        return list(dict.fromkeys(s for check in self.grading.checks.values() for s in check.support))
-
-    def _second_build(self) -> Future[Built] | None:
-        look = self.assignment.advice
-        if not self.grading.options.second_look or look is None:
-            return None
-        return self.pool.submit(self.engine.build, look.build)
-
-    def _not_built(self, built: Built) -> None:
-        if self.engine.compiler and (broken := why_broken(self.engine.compiler)):
-            raise InfrastructureError(broken)
-        self.grading.problems += built.report.lost("does not compile" if self.engine.compiler else "cannot be imported")
-
-    def _notes(self, built: Built) -> None:
-        self.grading.advice += [advice.Note("build", text) for text in built.report.notes]
-        self.grading.problems += [text for text in built.report.problems if text not in self.grading.problems]
-        if (problem := built.report.unavailable.get("model")) is not None:
-            self.grading.problems.append(problem)
-
-    def _probe_all(self, built: Built) -> None:
-        unavailable = built.report.unavailable
-        own = inference.declared_otherwise(built) if self.assignment.submission.language == "c" else []
-        waiting: dict[str, Future[Judged]] = {}
-        self.grading.progress(News("checks", count=len(self.grading.checks)))
-        for name, check in self.grading.checks.items():
-            missing = [part for part in check.needs if part in unavailable]
-            if missing:
-                detail = f"{missing[0]}: {unavailable[missing[0]]}"
-                self.grading.judged[name] = Judged("blocked", detail=detail)
-                self.grading.progress(News("ended", name, words("blocked")))
-            else:
-                waiting[name] = self.pool.submit(self._followed, name, check, built, own)
-        looks = advice.start_looks(self, built)
-        for name, future in waiting.items():
-            judged = self.grading.judged[name] = future.result()
-            self.grading.advice += [advice.Note(name, text) for text in judged.advice]
-            self.grading.tell_so_far()
-        self.grading.advice += advice.looked_at(self.grading, looks)
-
-    def _followed(self, name: str, check: Check, built: Built, own: Sequence[str]) -> Judged:
-        """Probes a check, and tells when that begins and ends."""
-        self.grading.progress(News("begun", name))
-        judged = self._probe_or_instead(name, check, built, own)
-        self.grading.progress(News("ended", name, words(judged.verdict)))
-        return judged
-
-    def _probe_or_instead(self, name: str, check: Check, built: Built, own: Sequence[str]) -> Judged:
-        """Probes a check and, where it fails, what may stand in for it: the first that passes, or else the last."""
-        judged = first = self._probe_in_its_build(name, check, built, own)
-        for other in check.instead:
-            if judged.verdict == "pass":
-                break
-            judged = self.probe(other, self.grading.check(other), built, own)
-            if judged.verdict == "pass":
-                judged.detail = self.grading.check(other).title
-                self.stood_in[name] = other, first
-        return judged
-
-    def _probe_in_its_build(self, name: str, check: Check, plain: Built, own: Sequence[str]) -> Judged:
-        """Probes a check in the build that it names; the plain one is there already."""
-        if check.build == "plain":
-            return self.probe(name, check, plain, own)
-        built = self.engine.build(check.build)
-        if not built.report.ok:
-            return Judged("blocked", detail=f"it does not compile with {' '.join(built.report.flags)}")
-        return self.probe(name, check, built, own)
-
-    def probe(self, name: str, check: Check, built: Built, own: Sequence[str] = (), timed: bool = True) -> Judged:
-        """Runs and judges one check; ``own`` operators are left to the student where ours are interposed."""
-        cases = self.grading.cases(name)
-
-        def run() -> Probed:
-            return self.probed(name, check, built, own)
-
-        around = self.grading.options.around
-        probed = around(Probing(name, check, cases, own), run) if around else run()
-        if timed:
-            self.grading.timing[name] = probed.seconds
-        return self.grading.judge.check(name, check, cases, probed, inference.left_to_the_student(built))
-
-    def probed(
-        self,
-        name: str,
-        check: Check,
-        built: Built,
-        own: Sequence[str] = (),
-        support: Mapping[str, str] = MappingProxyType({}),
-    ) -> Probed:
-        """Runs one check, for whoever wants to look at what comes of it; ``support``: builds in place of others."""
-        cases = self.grading.cases(name)
-        for case in cases:
-            case.check_inputs()
-        inputs = [CaseInput(case.id, case.entry.params, case.inputs_path) for case in cases]
-        supports = {s: self.support(support.get(s, s), own) for s in check.support}
-        files = {option: str(ROOT / path) for option, path in check.files.items()}
-        options = {**files, **self.grading.options.probe_options.get(name, {})}
-        readable = [Path(path) for path in options.values()]
-        follow = self.grading.options.follow.get(name)
-        backend = NUMPY if name in self.aside and self.engine.backend else None
-        return self.engine.probe(name, check, built, inputs, supports, options, readable, follow, backend)
-
-    def support(self, name: str, own: Sequence[str] = ()) -> Path:
-        """A build of our own, made before or now; ``own`` functions are left to the student."""
-        return self.engine.support(name, own) if own or name not in self.supports else self.supports[name]

@@ -12,7 +12,7 @@ from grader.result import CheckResult, RowResult, UnderSet
 from grader.score import score_rows
 
 if TYPE_CHECKING:
-    from grader.grading import Run
+    from grader.run import Run
 
 
 def infer(run: Run, built: Built) -> None:

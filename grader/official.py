@@ -15,7 +15,7 @@ from typing import Any
 from grader.assignment import Assignment
 from grader.errors import UsageError
 from grader.fixture_build import reference
-from grader.grading import Options
+from grader.options import Options
 from grader.progress import News, Progress
 
 Say = Callable[[str], None]

@@ -12,8 +12,8 @@ from grader.assignment import Assignment
 from grader.engine import Follow
 from grader.errors import UsageError
 from grader.fixtures import load
-from grader.grading import Options
 from grader.home import cache_folder
+from grader.options import Options
 from grader.progress import News, Progress
 
 FIXTURE = "fixture"

@@ -34,8 +34,8 @@ from grader.data import Strict
 from grader.errors import GraderError, InfrastructureError, UsageError
 from grader.explain.levels import DEFAULT, Level
 from grader.fixtures import FixtureSet
-from grader.grading import Options
 from grader.home import ROOT
+from grader.options import Options
 from grader.redact import for_students
 from grader.report import requests
 from grader.report.texts import visible

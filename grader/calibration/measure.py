@@ -17,8 +17,9 @@ from grader.calibration.samples import Sample
 from grader.cases import Case
 from grader.compare import compare
 from grader.fixtures import FixtureCase, FixtureSet
-from grader.grading import Grading, Options
+from grader.grading import Grading
 from grader.home import ROOT
+from grader.options import Options
 from grader.parallel import spread
 from grader.result import Result
 from grader.sandbox import Sandbox

@@ -16,8 +16,9 @@ from grader.assignment import Assignment
 from grader.cli import default_submission, exit_code
 from grader.cuda import asked as cuda
 from grader.errors import EXIT_GRADED, NotShownError, UsageError
-from grader.grading import Options, SoFar
+from grader.grading import SoFar
 from grader.home import ROOT
+from grader.options import Options
 from grader.parsing import wall
 from grader.progress import Progress, following
 from grader.redact import for_students

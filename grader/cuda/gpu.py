@@ -20,7 +20,7 @@ from grader.result import KernelLine, words
 from grader.sanitize.sentences import Source
 
 if TYPE_CHECKING:
-    from grader.grading import Run
+    from grader.run import Run
 
 GPU = "gpu"
 

@@ -17,7 +17,7 @@ from grader.progress import News
 from grader.result import Kernels, words
 
 if TYPE_CHECKING:
-    from grader.grading import Run
+    from grader.run import Run
 
 COMPILE = "nvcc"
 MOST_ERRORS = 20

@@ -11,7 +11,7 @@ from grader.engine import Built, CaseInput
 from grader.progress import News
 
 if TYPE_CHECKING:
-    from grader.grading import Run
+    from grader.run import Run
 
 SPEED = "speed"
 

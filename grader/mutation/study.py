@@ -14,12 +14,13 @@ from grader import submission as submissions
 from grader import tolerances
 from grader.assignment import Assignment
 from grader.fixtures import FixtureSet
-from grader.grading import Grading, Options
+from grader.grading import Grading
 from grader.home import ROOT
 from grader.mutation.changes import Mutant
 from grader.mutation.outcome import Journal, Outcome, of_result, ran_out_of_time
 from grader.mutation.proof import FURTHER_SEEDS, Observatory, Proof, checks_of
 from grader.mutation.regions import reference_file, row_of
+from grader.options import Options
 from grader.parallel import spread
 from grader.result import Result
 from grader.sandbox import Sandbox

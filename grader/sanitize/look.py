@@ -20,7 +20,7 @@ from grader.sanitize.reports import Report, parse, plain, read_places, unusable
 from grader.sanitize.sentences import Source, sentence
 
 if TYPE_CHECKING:
-    from grader.grading import Run
+    from grader.run import Run
 
 MOST_TOLD = 4  # sentences of one check
 WATCHED = ("fail", "crashed")  # verdicts after which memory is looked at unasked

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.assignment import Assignment
 from grader.engine import Probed
-from grader.grading import Around, Probing
+from grader.options import Around, Probing
 
 # of a check, what only the judge and the reports look at
 JUDGED = {"title", "role", "official", "context", "calls", "fallback", "cases_min", "cases_of", "derive", "instead"}

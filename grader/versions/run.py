@@ -11,8 +11,9 @@ from grader.assignment import Assignment
 from grader.batch.find import HandedIn, find
 from grader.batch.work import one_place
 from grader.errors import UsageError
-from grader.grading import Grading, Options
+from grader.grading import Grading
 from grader.home import ROOT
+from grader.options import Options
 from grader.parallel import spread
 from grader.report.batch import Student
 from grader.result import Result

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict
 from grader import assignment, fixtures, sandbox, submission, tolerances
 from grader.assignment import Assignment
 from grader.errors import InfrastructureError
-from grader.grading import Grading, Options
+from grader.grading import Grading
 from grader.known.entries import Entry
+from grader.options import Options
 from grader.result import Result
 from tests.a2.patches import HERE, REFERENCE, SOLVED, SOURCE, Patch, Variant, load, region, write
 from tests.support import ROOT, Graded, grade, grade_fully, run_command

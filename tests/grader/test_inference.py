@@ -16,7 +16,7 @@ from grader.result import RowResult, Verdict
 from tests.grader.builders import assignment, assignment_data, check_result, compared, floats, row_result
 
 if TYPE_CHECKING:
-    from grader.grading import Run
+    from grader.run import Run
 
 RIGHT, WRONG = floats(1.0, 2.0), floats(1.0, 3.0)
 PROBE = {**assignment_data()["checks"]["probe"], "needs": ["f"]}

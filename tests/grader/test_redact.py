@@ -15,9 +15,10 @@ from rich.console import Console
 from grader import assignment as assignments
 from grader import fixtures, sandbox, submission, tolerances
 from grader.assignment import Assignment
-from grader.grading import Grading, Options
+from grader.grading import Grading
 from grader.home import ROOT
 from grader.inference import name_upstream, scored
+from grader.options import Options
 from grader.progress import News
 from grader.redact import for_students
 from grader.report import WRITERS, Request, terminal

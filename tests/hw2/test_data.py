@@ -16,7 +16,7 @@ from assignments.HW2 import data
 from grader import assignment as assignments
 from grader import fixture_build, fixtures, tensorfile, training
 from grader.errors import UsageError
-from grader.grading import Options
+from grader.options import Options
 from tests.support import ROOT
 
 CORPUS = ROOT / "fixtures" / "HW2" / "corpus"

@@ -10,7 +10,7 @@ from grader import assignment as assignments
 from grader.assignment import Assignment
 from grader.engine import Probed
 from grader.fixtures import CaseEntry, FixtureCase
-from grader.grading import Probing
+from grader.options import Probing
 from grader.versions.recall import Recall
 from tests.grader.builders import probed
 
