@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -50,6 +51,8 @@ Sentence = Annotated[str, AfterValidator(lambda text: text[:2000])]
 Sentences = Annotated[list[Sentence], AfterValidator(lambda texts: texts[:MOST_TOLD])]
 Messages = Annotated[str, AfterValidator(lambda text: text[:64_000])]
 # What is said of a build that gives no report, by language.
+BUILD_REPORT = "build.json"
+LOADING = "loading"  # the status of a library that the build step is about to load
 UNDER_WAY = {"c": "building it", "python": "importing it"}
 
 
@@ -292,6 +295,8 @@ class Engine:
     def _read_report(self, out: Path, outcome: Outcome) -> BuildReport:
         """The driver's report; a build that began and gave none is the fault of what it built."""
         building = UNDER_WAY[self.assignment.submission.language]
+        if (report := _stopped_while_loading(out, outcome)) is not None:
+            return report
         if outcome.timed_out:
             return BuildReport(ok=False, messages=f"{building} {outcome.struck.removeprefix('it ')}")
         if outcome.struck:
@@ -299,7 +304,7 @@ class Engine:
         try:
             if outcome.returncode != 0:  # whoever ended the driver may have written a report, too
                 raise FileNotFoundError
-            return BuildReport.model_validate_json(statuses.read_bounded(out / "build.json"))
+            return _report(out)
         except (OSError, ValidationError) as error:
             begun, said = _begun(outcome.output)
             gone = "it ended before one was written" if isinstance(error, FileNotFoundError) else str(error)
@@ -400,3 +405,24 @@ def _begun(output: str) -> tuple[bool, str]:
 def _last_line(output: str) -> str:
     """The last line that a driver printed: a traceback ends with what went wrong."""
     return (output.strip().splitlines() or [""])[-1]
+
+
+def _report(out: Path) -> BuildReport:
+    """The driver's report of a build; it is whoever's words who ran there."""
+    return BuildReport.model_validate_json(statuses.read_bounded(out / BUILD_REPORT))
+
+
+def _stopped_while_loading(out: Path, outcome: Outcome) -> BuildReport | None:
+    """The report of what was built, and was the end of the build step when it was loaded; None: it is another case."""
+    if outcome.returncode == 0 and not outcome.struck:
+        return None
+    with contextlib.suppress(OSError, ValidationError):
+        report = _report(out)
+        if report.ok and report.loading == {"status": LOADING}:
+            what = outcome.struck or "it ended the process that loads it"
+            loading = {
+                "status": "timed_out" if outcome.timed_out else "crashed",
+                "detail": f"when it was loaded, before any function of it was called: {what}",
+            }
+            return report.model_copy(update={"loading": loading})
+    return None

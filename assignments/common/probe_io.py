@@ -141,8 +141,8 @@ def apply_limits(limits: Mapping[str, float]) -> None:
             _lower(kind, int(limits[key] * unit))
     _lower(resource.RLIMIT_CORE, 0)
     _lower(resource.RLIMIT_NOFILE, 256)
-    if "processes" in limits:
-        _lower_processes(int(limits["processes"]))
+    if "processes" in limits:  # twice: whoever looks from outside ends all of it at the limit itself, and names that
+        _lower_processes(2 * int(limits["processes"]))
 
 
 def _lower_processes(allowed: int) -> None:
@@ -373,6 +373,11 @@ def write_json(path: str, value: object) -> None:
     with open(path + ".part", "w", encoding="utf-8") as file:
         json.dump(value, file)
     os.replace(path + ".part", path)
+
+
+def write_build(job: Job, build: object) -> None:
+    """Writes the report of a build step: the fields of ``build``."""
+    write_json(os.path.join(job.out, "build.json"), vars(build))
 
 
 def append_line(path: str, value: object) -> None:

@@ -27,7 +27,7 @@ from assignments.common.probe_io import (
     apply_limits,
     load_job,
     probe_cases,
-    write_json,
+    write_build,
 )
 from assignments.common.python_files import Build, defined, source_problem
 
@@ -68,7 +68,7 @@ def _build(job: Job, functions: Functions) -> None:
         with open(os.path.join(job.stage, file), "rb") as opened:
             there = set(defined(ast.parse(opened.read()).body))
         build.unavailable |= {name: f"{file} defines no {name}" for name in names if name not in there}
-    write_json(os.path.join(job.out, "build.json"), vars(build))
+    write_build(job, build)
 
 
 def _problem(job: Job, file: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 from grader import assignment as assignments
 from grader import cli
 from grader.errors import UsageError
+from grader.parsing import Parser
 from tests.docs.documents import DOCUMENTS, commands, files, mentions
 from tests.support import ROOT
 
@@ -37,7 +38,7 @@ def nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
         def parse(self: Any, arguments: Any = None, namespace: Any = None, of: str = name) -> None:
             raise Parsed(getattr(argparse.ArgumentParser, of)(self, arguments, namespace))
 
-        monkeypatch.setattr(cli.Parser, name, parse)
+        monkeypatch.setattr(Parser, name, parse)
 
 
 def words(command: str) -> list[str]:

@@ -257,6 +257,26 @@ def test_a_probe_that_fills_the_disk(bench: Bench, then: str) -> None:
     assert probed.statuses["probe/small"]["detail"] == "it wrote more than 64 MiB"
 
 
+AT_LOAD = """
+json.dump({"ok": True, "loading": {"status": "loading"}}, open(os.path.join(job["out"], "build.json"), "w"))
+begin()
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "status", "detail"),
+    [
+        ("while True: pass", "timed_out", "it did not end within 3 s"),
+        ("os.kill(os.getpid(), 9)", "crashed", "it ended the process that loads it"),
+    ],
+)
+def test_a_build_that_ends_with_the_loading_of_what_it_made(then: str, status: str, detail: str, bench: Bench) -> None:
+    report = build(bench, AT_LOAD + then).report
+    assert report.ok
+    what = f"when it was loaded, before any function of it was called: {detail}"
+    assert report.loading == {"status": status, "detail": what}
+
+
 def test_no_build_report(bench: Bench) -> None:
     with pytest.raises(InfrastructureError, match=r"the build step of X1 broke: .*no compiler here"):
         build(bench, "raise SystemExit('no compiler here')")

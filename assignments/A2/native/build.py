@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from assignments.A2.native import sanitizers
-from assignments.A2.native.library import not_loaded
+from assignments.A2.native.library import LOADING, not_loaded
 from assignments.A2.native.names import LIBRARY, OPERATORS, SIGNATURES
 from assignments.common import compiler
 from assignments.common.compiler import read_source
-from assignments.common.probe_io import Job, write_json
+from assignments.common.probe_io import Job, write_build
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SHIM = os.path.join(HERE, "shim.c")
@@ -194,8 +194,6 @@ def _build_library(job: Job, build: Build, source: str) -> None:
         _look_at_the_file_alone(build, path, job)
     if build.ok and output == LIBRARY:
         build.fixed = _not_replaceable(os.path.join(job.build, LIBRARY), build)
-        if not sanitizers.tool_of(build.flags):  # under one, a library needs its runtime first
-            build.loading = not_loaded(os.path.join(job.build, LIBRARY), job.limits["case_s"])
     build.missing = [part for part in without if part in FUNCTIONS and not is_defined(part, source)]
 
 
@@ -228,7 +226,12 @@ def build_submission(job: Job) -> None:
     _note_main(source, build)
     _build_library(job, build, source)
     build.messages = _about_the_submission(build.messages, job.build)
-    write_json(os.path.join(job.out, "build.json"), vars(build))
+    library = os.path.join(job.build, LIBRARY)
+    if build.ok and not sanitizers.tool_of(build.flags):  # under one, a library needs its runtime first
+        build.loading = {"status": LOADING}  # stands where loading it is the end of this process, too
+        write_build(job, build)
+        build.loading = not_loaded(library, job.limits["case_s"])
+    write_build(job, build)
 
 
 def build_operators(job: Job) -> None:
@@ -241,4 +244,4 @@ def build_operators(job: Job) -> None:
     if shutil.which("ld.bfd") or shutil.which("ld.lld"):  # Apple's linker spells it otherwise
         arguments.append("-Wl,--gc-sections")
     build.ok = _compile(build, arguments, os.path.join(job.build, OPERATORS))
-    write_json(os.path.join(job.out, "build.json"), vars(build))
+    write_build(job, build)

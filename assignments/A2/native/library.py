@@ -11,6 +11,7 @@ from assignments.A2.native.names import LIBRARY
 from assignments.common.probe_io import Ending, Job, Report, in_own_process
 
 M_PERTURB = -6  # glibc's mallopt: memory handed out is filled first
+LOADING = "loading"  # the status of a library that is about to be loaded
 RUBBISH = 0x80  # glibc fills with its complement: floats of 3.4e38
 
 _UNDEFINED = re.compile(r"undefined symbol: (\w+)")

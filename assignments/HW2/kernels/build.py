@@ -13,7 +13,7 @@ import subprocess
 
 from assignments.common import compiler
 from assignments.common.compiler import Build
-from assignments.common.probe_io import Job, write_json
+from assignments.common.probe_io import Job, write_build
 from assignments.HW2.kernels.launches import rewrite
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "model")
@@ -34,7 +34,7 @@ def build_model(job: Job) -> None:
         ok, messages = compiler.run([build.compiler, *build.flags, *compiler.FLAGS, "-c", source, "-o", target])
         build.ok &= ok
         build.messages += messages
-    write_json(os.path.join(job.out, "build.json"), vars(build))
+    write_build(job, build)
 
 
 def build_kernels(job: Job) -> None:
@@ -49,7 +49,7 @@ def build_kernels(job: Job) -> None:
         build.unavailable.update(_not_exported(os.path.join(job.build, "combine.o"), there))
         build.ok = _link(job, build)
     build.messages = _about_the_file(build.messages, job.build)
-    write_json(os.path.join(job.out, "build.json"), vars(build))
+    write_build(job, build)
 
 
 def _write(path: str, text: str, there: list[str]) -> None:

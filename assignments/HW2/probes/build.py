@@ -11,7 +11,7 @@ import re
 import sys
 
 from assignments.common.importing import import_problem
-from assignments.common.probe_io import Job, write_json
+from assignments.common.probe_io import Job, write_build
 from assignments.common.python_files import Build, defined, source_problem
 from assignments.HW2.probes import load
 
@@ -31,7 +31,7 @@ def build_submission(job: Job) -> None:
     for part, name in load.FILES.items():
         _check_file(job, build, part, name)
     _tell_of_packages(job, build)
-    write_json(os.path.join(job.out, "build.json"), vars(build))
+    write_build(job, build)
 
 
 def _check_file(job: Job, build: Build, part: str, name: str) -> None:
@@ -90,4 +90,4 @@ def build_reference(job: Job) -> None:
         text = kept(file.read(), job.options["keeps"])
     with open(os.path.join(job.build, KEPT), "w", encoding="utf-8") as file:
         file.write(text)
-    write_json(os.path.join(job.out, "build.json"), vars(Build()))
+    write_build(job, Build())
