@@ -296,6 +296,7 @@ class Engine:
         """The driver's report; a build that began and gave none is the fault of what it built."""
         building = UNDER_WAY[self.assignment.submission.language]
         if (report := _stopped_while_loading(out, outcome)) is not None:
+            self._check_machine("the build", outcome, [None])
             return report
         if outcome.timed_out:
             return BuildReport(ok=False, messages=f"{building} {outcome.struck.removeprefix('it ')}")
@@ -418,7 +419,9 @@ def _stopped_while_loading(out: Path, outcome: Outcome) -> BuildReport | None:
         return None
     with contextlib.suppress(OSError, ValidationError):
         report = _report(out)
-        if report.ok and report.loading == {"status": LOADING}:
+        under_way = report.loading == {"status": LOADING}
+        seen_later = bool(outcome.struck) and "loading" in report.model_fields_set  # what compiling does has its limits
+        if report.ok and (under_way or seen_later):
             what = outcome.struck or "it ended the process that loads it"
             loading = {
                 "status": "timed_out" if outcome.timed_out else "crashed",

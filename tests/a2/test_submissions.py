@@ -206,8 +206,9 @@ def test_folders_too_deep_for_a_path_leave_nothing_behind(sandbox: str, tmp_path
     done = run_command("A2", folder, *options, env={"TMPDIR": str(left)})
     assert (done.exit, os.listdir(left)) == (0, []), done.stderr
     result = json.loads(path.read_bytes())
-    assert result["rows"][0]["verdict"] == "blocked"
-    assert "folders that lie deeper than" in result["problems"][0]
+    assert {row["verdict"] for row in result["rows"]} == {"crashed"}
+    assert "when it was loaded" in result["rows"][0]["detail"]
+    assert "folders that lie deeper than" in result["rows"][0]["detail"]
 
 
 # -- functions that do not come back ------------------------------------------------------------------

@@ -257,6 +257,7 @@ def test_a_probe_that_fills_the_disk(bench: Bench, then: str) -> None:
     assert probed.statuses["probe/small"]["detail"] == "it wrote more than 64 MiB"
 
 
+TO_THE_END = 'json.dump({"ok": True, "loading": {}}, open(os.path.join(job["out"], "build.json"), "w"))'
 AT_LOAD = """
 json.dump({"ok": True, "loading": {"status": "loading"}}, open(os.path.join(job["out"], "build.json"), "w"))
 begin()
@@ -268,6 +269,7 @@ begin()
     [
         ("while True: pass", "timed_out", "it did not end within 3 s"),
         ("os.kill(os.getpid(), 9)", "crashed", "it ended the process that loads it"),
+        (f"{TO_THE_END}{FILL}", "crashed", "it wrote more than 64 MiB"),
     ],
 )
 def test_a_build_that_ends_with_the_loading_of_what_it_made(then: str, status: str, detail: str, bench: Bench) -> None:
