@@ -40,7 +40,8 @@ def _plain(score: Decimal) -> str:
 def lines(ledger: Ledger, assignment: str) -> list[Line]:
     """The gradebook of an assignment: a line for each student of the ledger, by name."""
     points: dict[str, dict[str, int]] = {}
-    for row in ledger.rows("SELECT * FROM row_points WHERE assignment = ? ORDER BY student, place", assignment):
+    query = "SELECT student, row, points FROM row_points WHERE assignment = ? ORDER BY student, place"
+    for row in ledger.each(query, assignment):
         points.setdefault(row["student"], {})[row["row"]] = row["points"]
     found = {row["student"]: row for row in ledger.rows("SELECT * FROM gradebook WHERE assignment = ?", assignment)}
     most = max((row["max_score"] or 0 for row in found.values()), default=0)

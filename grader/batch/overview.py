@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from grader.batch.gradebook import mark
 from grader.batch.ledger import Ledger
@@ -18,7 +21,7 @@ MOST_MISTAKES = 40
 BROKEN = ("crashed", "timed_out")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Person:
     """A student's line.
 
@@ -137,35 +140,68 @@ class Overview:
 
 def overview(ledger: Ledger, assignment: str) -> Overview:
     """Reads a class from the ledger, in a few queries whatever its size."""
-    of_student: dict[str, list[sqlite3.Row]] = {}
-    for row in ledger.rows("SELECT * FROM row_points WHERE assignment = ? ORDER BY place", assignment):
-        of_student.setdefault(row["student"], []).append(row)
+    found: dict[str, _Points] = {}
+    for row in ledger.each(
+        "SELECT student, place, row, title, max_points, points, verdict FROM row_points WHERE assignment = ?"
+        " ORDER BY place",
+        assignment,
+    ):
+        found.setdefault(row["student"], _Points()).add(row)
     query = (
         "SELECT g.*, r.seconds FROM gradebook g LEFT JOIN runs r ON r.id = coalesce(g.run, g.last_run)"
         " WHERE g.assignment = ? ORDER BY g.name COLLATE NOCASE, g.student"
     )
-    lines = ledger.rows(query, assignment)
-    people = {line["student"]: _person(line, of_student.get(line["student"], [])) for line in lines}
+    people: dict[str, Person] = {}
+    most = 0
+    for line in ledger.each(query, assignment):
+        people[line["student"]] = _person(line, found.get(line["student"], _Points()))
+        most = max(most, line["max_score"] or 0)
     absent = [
         Person(row["key"], row["name"] or row["key"], None, "", 0, 0.0, "", (), (), False)
-        for row in ledger.rows("SELECT * FROM students ORDER BY name COLLATE NOCASE, key")
+        for row in ledger.each("SELECT key, name FROM students ORDER BY name COLLATE NOCASE, key")
         if row["key"] not in people
     ]
-    most = max((line["max_score"] or 0 for line in lines), default=0)
     mistakes = _mistakes(ledger, assignment, people)
     return Overview(
         assignment,
         most,
         list(people.values()),
         absent,
-        _rows(of_student, people),
+        _rows(found, people),
         _bins([person.score for person in people.values() if person.score is not None], most),
         mistakes[:MOST_MISTAKES],
         len(mistakes[MOST_MISTAKES:]),
     )
 
 
-def _person(line: sqlite3.Row, rows: Sequence[sqlite3.Row]) -> Person:
+class _Points:
+    """A student's points and verdicts: ten thousand of them are to take little memory."""
+
+    __slots__ = ("points", "rows", "verdicts")
+
+    def __init__(self) -> None:
+        self.rows: list[_Kind] = []
+        self.points: list[int] = []
+        self.verdicts: list[str] = []
+
+    def add(self, row: sqlite3.Row) -> None:
+        self.rows.append(_kind(row["row"], row["title"], row["max_points"]))
+        self.points.append(row["points"])
+        self.verdicts.append(sys.intern(row["verdict"]))
+
+
+class _Kind(NamedTuple):
+    """A row of the point table, as a result names it."""
+
+    id: str
+    title: str
+    most: int
+
+
+_kind = cache(_Kind)  # one for all students
+
+
+def _person(line: sqlite3.Row, rows: _Points) -> Person:
     failed = line["last_status"] == "failed"
     return Person(
         line["student"],
@@ -175,28 +211,33 @@ def _person(line: sqlite3.Row, rows: Sequence[sqlite3.Row]) -> Person:
         line["days"] or 0,
         line["seconds"] or 0.0,
         line["last_message"] if failed else (line["problems"] or "").partition("\n")[0],
-        tuple(row["points"] for row in rows),
-        tuple(row["verdict"] for row in rows),
-        any(row["verdict"] in BROKEN for row in rows),
+        rows.points,
+        rows.verdicts,
+        any(verdict in BROKEN for verdict in rows.verdicts),
     )
 
 
-def _rows(of_student: dict[str, list[sqlite3.Row]], people: dict[str, Person]) -> list[Row]:
-    by_row: dict[str, list[sqlite3.Row]] = {}
-    for rows in of_student.values():
-        for row in rows:
-            by_row.setdefault(row["row"], []).append(row)
+def _rows(found: dict[str, _Points], people: dict[str, Person]) -> list[Row]:
+    kinds: dict[str, _Kind] = {}
+    points: dict[str, list[int]] = {}
+    lost: dict[str, list[Person]] = {}
+    for student, rows in found.items():
+        for kind, got in zip(rows.rows, rows.points, strict=True):
+            kinds.setdefault(kind.id, kind)
+            points.setdefault(kind.id, []).append(got)
+            if got < kind.most:
+                lost.setdefault(kind.id, []).append(people[student])
     return [
         Row(
             name,
-            rows[0]["title"],
-            rows[0]["max_points"],
-            sum(row["points"] == row["max_points"] for row in rows),
-            len(rows),
-            sum(row["points"] for row in rows) / len(rows),
-            [people[row["student"]] for row in rows if row["points"] < row["max_points"]],
+            kind.title,
+            kind.most,
+            len(points[name]) - len(lost.get(name, [])),
+            len(points[name]),
+            sum(points[name]) / len(points[name]),
+            lost.get(name, []),
         )
-        for name, rows in by_row.items()
+        for name, kind in kinds.items()
     ]
 
 
@@ -219,7 +260,7 @@ def _mistakes(ledger: Ledger, assignment: str, people: dict[str, Person]) -> lis
         " ORDER BY c.student"
     )
     found: dict[tuple[str, str], tuple[str, dict[str, Person]]] = {}
-    for row in ledger.rows(query, assignment):
+    for row in ledger.each(query, assignment):
         same = row["fault"] or re.sub(r"[-+]?\d[\d.e+-]*", "#", row["explanation"])
         _, who = found.setdefault((row["row"], same), (row["explanation"], {}))
         who[row["student"]] = people[row["student"]]

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
 from grader.batch.ledger import Ledger
 from grader.batch.overview import Overview, Person, overview
 from grader.batch.work import REPORT
-from grader.report.html import page
-from grader.report.target import put
+from grader.report import html
+from grader.report.target import put, put_parts
 
 INDEX = "index.html"
 
 
-def text(seen: Overview) -> str:
-    """The page of an assignment."""
-    return page("class.html.j2", c=seen, link=lambda person: link(seen.assignment, person))
+def parts(seen: Overview) -> Iterator[str]:
+    """The page of an assignment, bit by bit."""
+    return html.parts("class.html.j2", c=seen, link=lambda person: link(seen.assignment, person))
 
 
 def link(assignment: str, person: Person) -> str:
@@ -32,11 +32,11 @@ def write(ledger: Ledger, assignment: str, out: Path) -> list[Path]:
         NotShownError: one cannot be written.
     """
     target = out / f"{assignment}.html"
-    put(text(overview(ledger, assignment)), str(target))
+    put_parts(parts(overview(ledger, assignment)), str(target))
     names: Sequence[str] = [row[0] for row in ledger.rows("SELECT DISTINCT assignment FROM submissions ORDER BY 1")]
     counts = {
         name: ledger.rows("SELECT count(*), count(run) FROM gradebook WHERE assignment = ?", name)[0] for name in names
     }
     lines = [(name, f"{quote(name)}.html", counts[name][0], counts[name][1]) for name in names]
-    put(page("index.html.j2", lines=lines), str(out / INDEX))
+    put(html.page("index.html.j2", lines=lines), str(out / INDEX))
     return [target, out / INDEX]

@@ -7,6 +7,7 @@ security policy forbids all but the page's own styles, should anything get throu
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -87,6 +88,11 @@ def _finalize(value: object) -> object:
 def page(template: str, **values: object) -> str:
     """A page from one of the templates."""
     return _environment().get_template(template).render(**values)
+
+
+def parts(template: str, **values: object) -> Iterator[str]:
+    """The same bit by bit: a page of thousands of lines need not lie in memory."""
+    return _environment().get_template(template).generate(**values)
 
 
 def text(result: Result) -> str:

@@ -8,6 +8,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
@@ -59,27 +60,34 @@ def put(text: str, target: str) -> None:
     Raises:
         NotShownError: it cannot be written.
     """
+    put_parts([text], target)
+
+
+def put_parts(parts: Iterable[str], target: str) -> None:
+    """The same for a text that is made while it is written."""
     if target == STDOUT:
         with shown():
             sys.stdout.flush()
-            sys.stdout.buffer.write(text.encode("utf-8", UNPAIRED))  # whatever the terminal's encoding is
+            for part in parts:
+                sys.stdout.buffer.write(part.encode("utf-8", UNPAIRED))  # whatever the terminal's encoding is
         return
     path = Path(target)
     try:
         if path.exists() and not path.is_file():  # /dev/null, a pipe: written to, not replaced
-            path.write_text(text, encoding="utf-8", errors=UNPAIRED)
+            with path.open("w", encoding="utf-8", errors=UNPAIRED) as file:
+                file.writelines(parts)
             return
-        _replace(path.resolve(), text)  # of a link, what it leads to
+        _replace(path.resolve(), parts)  # of a link, what it leads to
     except OSError as error:
         raise NotShownError(f"cannot write {target}: {error.strerror}") from error
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, parts: Iterable[str]) -> None:
     _sweep(path)
     descriptor, part = tempfile.mkstemp(dir=path.parent, prefix=f"{_called(path)}{os.getpid()}.", suffix=PART)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", errors=UNPAIRED) as file:
-            file.write(text)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         Path(part).chmod(0o644)

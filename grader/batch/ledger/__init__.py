@@ -77,14 +77,18 @@ class Ledger:
             raise UsageError(f"the ledger holds no text that is not Unicode: {error}") from error
 
     def rows(self, query: str, *values: object) -> list[sqlite3.Row]:
-        """What a query finds.
+        """What a query finds; raises what ``each`` raises."""
+        return list(self.each(query, *values))
+
+    def each(self, query: str, *values: object) -> Iterator[sqlite3.Row]:
+        """What a query finds, one after the other: for what has a line for each student and row.
 
         Raises:
             UsageError: it asks for a number beyond 64 bits, or a text that is no Unicode.
             InfrastructureError: the ledger cannot be read.
         """
         try:
-            return self.connection.execute(query, values).fetchall()
+            yield from self.connection.execute(query, values)
         except sqlite3.Error as error:
             raise InfrastructureError(f"the ledger {self.path} cannot be read: {error}") from error
         except (OverflowError, UnicodeEncodeError) as error:
