@@ -47,7 +47,7 @@ class Target:
 @cache
 def folder() -> Path:
     """Where inputs are written that are read from files."""
-    return Path(tempfile.mkdtemp(prefix="tensorgrade-fuzz-"))
+    return Path(tempfile.mkdtemp(prefix="fuzz-"))
 
 
 def _written(blob: bytes, name: str) -> Path:

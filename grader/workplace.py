@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import fcntl
 import os
@@ -44,6 +45,17 @@ def work_folder() -> Iterator[Path]:
     finally:
         disk.remove(folder)
         os.close(lock)
+
+
+def lasting_folder() -> Path:
+    """The same for as long as this process lives.
+
+    Raises:
+        InfrastructureError: it cannot be made.
+    """
+    stack = contextlib.ExitStack()
+    atexit.register(stack.close)
+    return stack.enter_context(work_folder())
 
 
 def _lock(folder: Path) -> int:

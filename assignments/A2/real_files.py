@@ -9,9 +9,6 @@ a real one has 0 there, and its ten losses are known.
 
 from __future__ import annotations
 
-import atexit
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +21,7 @@ from grader import tensorfile
 from grader.cases import Array, Case
 from grader.errors import UsageError
 from grader.fixtures import CaseEntry, FixtureCase
+from grader.workplace import lasting_folder
 from reference.A2.cases import parameter_shapes
 
 HEADER = 256
@@ -158,8 +156,7 @@ def real_case(check: str, checkpoint: Path, state: Path) -> RealCase:
         UsageError: one of them is not what it should be.
     """
     opened = open_state(state, checkpoint_params(checkpoint))
-    folder = Path(tempfile.mkdtemp(prefix="tensorgrade-real-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = lasting_folder()
     entry = CaseEntry(id=f"{check}/real-files", params={**opened.params, **SETTINGS}, inputs="", expected="")
     case = RealCase(folder, entry, opened)
     tensorfile.write(case.inputs_path, opened.tokens())

@@ -13,7 +13,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -41,6 +40,7 @@ from grader.report import requests
 from grader.report.texts import visible
 from grader.result import Result
 from grader.training import with_training
+from grader.workplace import work_folder
 
 PROCESSORS = "GRADE_PROCESSORS"
 RESULT = "result.json"
@@ -212,15 +212,17 @@ def one_place(paths: Sequence[str]) -> Iterator[Path]:
     if len(paths) == 1 and canvas(Path(paths[0]).name) is None:
         yield Path(paths[0])
         return
-    with tempfile.TemporaryDirectory(prefix="tensorgrade-handed-in-") as folder:
+    with work_folder() as work:  # and no other temporary folder: another grader would take it for an abandoned one
+        folder = work / "handed-in"
+        folder.mkdir()
         for text in paths:
             path = Path(text)
             name = canvas(path.name)
-            target = Path(folder) / Path(name.file if name else path.name).name
+            target = folder / Path(name.file if name else path.name).name
             if path.is_file() and not path.is_symlink():
                 shutil.copyfile(path, target)
-        laid = list(Path(folder).iterdir())
-        yield laid[0] if len(laid) == 1 else Path(folder)
+        laid = list(folder.iterdir())
+        yield laid[0] if len(laid) == 1 else folder
 
 
 def _die_with_parent() -> None:
