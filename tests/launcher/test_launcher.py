@@ -167,6 +167,18 @@ def test_the_current_folder_is_no_source_of_modules(clone: Path, home: Path, tmp
 # -- a clone that cannot be written -----------------------------------------------------------------------
 
 
+def test_bytecode_is_kept_where_it_is_not_wanted_beside_the_sources(clone: Path, home: Path) -> None:
+    environment = {**with_home(home), "PYTHONDONTWRITEBYTECODE": "1"}
+    for folder in list((clone / "grader").rglob("__pycache__")):  # other tests'
+        shutil.rmtree(folder)
+    for _ in range(2):
+        done = launch(clone / "grade", "--version", env=environment)
+        assert done.returncode == 0, done.stderr
+    kept = [path.name for path in (home / "cache" / "bytecode").rglob("*.pyc")]
+    assert any(name.startswith("cli.") for name in kept)
+    assert list((clone / "grader").rglob("__pycache__")) == []
+
+
 def bubblewrap_works() -> bool:
     command = ["bwrap", "--dev-bind", "/", "/", "true"]
     return (
