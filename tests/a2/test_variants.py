@@ -71,7 +71,14 @@ def no_last_newline(source: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "encoded", [carriage_returns, byte_order_mark, latin_1, utf_8, no_last_newline], ids=lambda f: f.__name__
+    "encoded",
+    [
+        carriage_returns,
+        byte_order_mark,
+        latin_1,
+        *(pytest.param(f, marks=pytest.mark.slow) for f in (utf_8, no_last_newline)),
+    ],
+    ids=lambda f: f.__name__,
 )
 def test_a_right_solution_is_right_however_it_is_encoded(encoded: Callable[[str], bytes], tmp_path: Path) -> None:
     assert_right(grade(write(tmp_path / "encoded", encoded(REFERENCE.read_text(encoding="utf-8")))))

@@ -158,7 +158,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize(
     ("text", "gradable", "score"),
-    [pytest.param(RIGHT, True, 1.0, marks=SLOW), (TEMPLATE, True, 0.0), (STARTING, False, 0.0)],
+    [pytest.param(RIGHT, True, 1.0, marks=SLOW), pytest.param(TEMPLATE, True, 0.0, marks=SLOW), (STARTING, False, 0.0)],
 )
 def test_prairielearn(text: str, gradable: bool, score: float, course: Path, tmp_path: Path) -> None:
     hand_in(tmp_path / "student", text)
@@ -189,7 +189,8 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made("autolab", tmp_path_factory.mktemp("lab") / "out")
 
 
-@pytest.mark.parametrize(("text", "score"), [(RIGHT, 10), pytest.param(TEMPLATE, 0, marks=SLOW)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("text", "score"), [(RIGHT, 10), (TEMPLATE, 0)])
 def test_autolab(text: str, score: int, lab: Path, tmp_path: Path) -> None:
     hand_in(tmp_path / "autolab", text)
     shutil.copyfile(lab / "a2" / "autograde-Makefile", tmp_path / "autolab" / "Makefile")

@@ -105,7 +105,8 @@ def test_where_the_points_went() -> None:
     assert outcome(lost={"gelu": 5}, by_rule=["gelu"]).exact, "whatever of it was lost"
 
 
-@pytest.mark.parametrize("name", ["A2", pytest.param("HW2", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", assignments.known_ids())
 def test_a_sample_of_the_study_kills_all_that_is_not_equivalent(name: str, tmp_path: Path) -> None:
     path = tmp_path / "study.json"
     how = ("--own-row", "--sample", "20", "--seed", "2", "--out", tmp_path, "--quiet", "--json", path)

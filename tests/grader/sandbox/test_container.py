@@ -77,6 +77,7 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_without_landlock_permissions_keep_what_is_secret(closed: Path) -> None:
     try:
         assert graded(run([str(closed / "grade"), *QUICK, "--sandbox", "user"], landlock=False)) == ("user", 5)
