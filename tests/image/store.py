@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LONGEST_S = 1800.0
+ENOUGH = 4096  # processes, and open files, for whatever runs in a container here
 Done = subprocess.CompletedProcess[str]
 MOUNTS = Path("/proc/self/mounts")
 
@@ -21,6 +22,10 @@ def run(command: Sequence[str | Path], check: bool = True) -> Done:
     done = subprocess.run(list(command), capture_output=True, text=True, timeout=LONGEST_S, check=False)
     assert not check or done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     return done
+
+
+def _below(hard: int) -> int:
+    return ENOUGH if hard == resource.RLIM_INFINITY else min(ENOUGH, hard // 2)
 
 
 @dataclass(frozen=True)
@@ -53,11 +58,10 @@ class Store:
         return run(["podman", *self._where, "--cgroup-manager=cgroupfs", "--runtime=runc", *arguments], check)
 
     def started(self, image: str, *arguments: str | Path, flags: Sequence[str] = (), check: bool = True) -> Done:
-        """``podman run``, with this process's limits: more may not be given everywhere."""
-        limits = [
-            f"--ulimit={name}={':'.join(map(str, resource.getrlimit(kind)))}"
-            for name, kind in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC))
-        ]
+        """``podman run``, with limits below this process's: more may not be given, nor everywhere just as much."""
+        kinds = (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC))
+        most = {name: _below(resource.getrlimit(kind)[1]) for name, kind in kinds}
+        limits = [f"--ulimit={name}={bound}:{bound}" for name, bound in most.items()]
         return self.podman("run", "--rm", *limits, *flags, image, *arguments, check=check)
 
     @contextmanager
