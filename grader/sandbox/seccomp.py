@@ -1,8 +1,8 @@
 """The second wall: a filter of system calls (seccomp), as the kernel takes it. Written out here, byte by byte.
 
 What it takes away is what code that computes tensors never needs and what has let programs out of sandboxes before:
-looking into other processes, mounting, new namespaces, keys, BPF, io_uring, sockets, System V memory. A call that is
-taken away fails like on a machine without it, so that libraries fall back to something else.
+looking into other processes, setting their limits, mounting, new namespaces, keys, BPF, io_uring, sockets, System V
+memory. A call that is taken away fails like on a machine without it, so that libraries fall back to something else.
 
 The layout is that of <linux/filter.h> and <linux/seccomp.h>; the numbers are those of <asm/unistd.h>.
 """
@@ -108,6 +108,17 @@ UNKNOWN = {
     "memfd_create": (319, 279),  # memory that is nobody's
     "memfd_secret": (447, 447),
 }
+# These name a process, of whatever box or none, by its number: for 0, the caller, alone. Limits and priorities of the
+# same user's processes may be lowered, the grader's among them. Name: (x86_64, aarch64), what each argument has to be.
+ON_ITSELF: dict[str, tuple[tuple[int, int], dict[int, int]]] = {
+    "prlimit64": ((302, 261), {0: 0}),
+    "sched_setparam": ((142, 118), {0: 0}),
+    "sched_setscheduler": ((144, 119), {0: 0}),
+    "sched_setattr": ((314, 274), {0: 0}),
+    "sched_setaffinity": ((203, 122), {0: 0}),
+    "setpriority": ((141, 140), {0: 0, 1: 0}),  # PRIO_PROCESS
+    "ioprio_set": ((251, 30), {0: 1, 1: 0}),  # IOPRIO_WHO_PROCESS
+}
 SOCKET, SOCKETPAIR, CLONE, IOCTL = (41, 198), (53, 199), (56, 220), (16, 29)
 
 
@@ -151,6 +162,11 @@ def program(machine: str = "", sockets: bool = False) -> bytes:
         steps.append(_step(IF_AT_LEAST, X32, 0, 1) + _fail(errno.ENOSYS))
     for table, error in ((DENIED, errno.EPERM), (UNKNOWN, errno.ENOSYS)):
         steps += [_when(numbers[column], _fail(error)) for numbers in table.values() if numbers[column] >= 0]
+    for numbers, wanted in ON_ITSELF.values():
+        fitting = b"".join(
+            _argument(i) + _step(IF_EQUAL, value, 1, 0) + _fail(errno.EPERM) for i, value in wanted.items()
+        )
+        steps.append(_when(numbers[column], fitting + _step(RETURN, ALLOW)))
     if not sockets:
         steps.append(_when(SOCKET[column], _fail(errno.EAFNOSUPPORT)))
     allow = _step(RETURN, ALLOW)

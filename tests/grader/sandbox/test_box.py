@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import signal
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 
 from grader.errors import InfrastructureError, UsageError
 from grader.sandbox import WALLS as ALL
-from grader.sandbox import Box, Outcome, Sandbox, Wall, choose
+from grader.sandbox import Box, Outcome, Sandbox, Wall, choose, seccomp
 from grader.sandbox.bubblewrap import Bubblewrap
 from grader.sandbox.launched import Landlock, Limits
 from grader.sandbox.system import packages
@@ -92,6 +93,34 @@ def test_it_starts_where_it_may_write(wall: Sandbox, place: Path) -> None:
 @TIGHT_WALLS
 def test_where_it_may_not_write_it_starts_at_the_root(wall: Sandbox) -> None:
     assert python(wall, "import os; print(os.getcwd())").output.startswith("/")
+
+
+FOREIGN = """
+import os, resource
+def tried(name, call):
+    try: call(); print(name, "done")
+    except OSError as error: print(name, "not done")
+n = resource.RLIMIT_NOFILE
+tried("limit", lambda: resource.prlimit(PID, n, BOUND))
+tried("processors", lambda: os.sched_setaffinity(PID, os.sched_getaffinity(0)))
+tried("priority", lambda: os.setpriority(os.PRIO_PROCESS, PID, 0))
+tried("its user's priority", lambda: os.setpriority(os.PRIO_USER, 0, 0))
+tried("own limit", lambda: resource.setrlimit(n, (100, 100)))
+tried("own processors", lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)))
+tried("own priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, 5))
+"""
+
+
+@WALLS
+def test_limits_and_priorities_are_its_own_alone(wall: Sandbox) -> None:
+    """Those of the grader, of the same user under some walls, could be lowered until it fails."""
+    if not seccomp.supported():
+        pytest.skip("there is no filter for this machine")
+    bound = repr(resource.getrlimit(resource.RLIMIT_NOFILE))  # as it is, should it come through
+    said = python(wall, FOREIGN.replace("PID", str(os.getpid())).replace("BOUND", bound)).output.splitlines()
+    others, own = said[:4], said[4:]
+    assert others == [f"{name} not done" for name in ("limit", "processors", "priority", "its user's priority")]
+    assert own == [f"own {name} done" for name in ("limit", "processors", "priority")]
 
 
 @WALLS
