@@ -231,11 +231,15 @@ class Engine:
     def build(self, name: str, support: Mapping[str, Path] | None = None) -> Built:
         """Builds the submission as ``builds.<name>`` says, with builds of our own where it needs any."""
         spec, given = self.assignment.builds[name], {k: self.layout.seen(path) for k, path in (support or {}).items()}
-        options: dict[str, Any] = {"of": spec.of, "flags": [*spec.flags, *self.extra_flags]}
+        options: dict[str, Any] = {"of": spec.of, "flags": self._flags(name)}
         options.update(compiler=spec.compiler or self.compiler)
         options.update(support={name: str(path) for name, path in given.items()})
         readable = [self.stage, *given.values()]
         return self._build(self._fresh(f"build-{name}"), options, readable, dict(spec.environment))
+
+    def _flags(self, name: str) -> list[str]:
+        """What a build of the submission is compiled with."""
+        return [*self.assignment.builds[name].flags, *self.extra_flags]
 
     def support(self, name: str, own: Sequence[str]) -> Path:
         """A build of our own code, made once and kept; ``own`` functions are left to the student."""
@@ -364,6 +368,7 @@ class Engine:
             "stage": str(self.stage),
             "files": self.assignment.submission.files,
             "build": str(built.folder),
+            "flags": self._flags(check.build),
             "support": {name: str(seen(path)) for name, path in support.items()},
             "out": str(out),
             "cases": entries,

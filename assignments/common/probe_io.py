@@ -93,6 +93,7 @@ class Job:
         cases: each with ``id``, ``params``, ``inputs`` (a file) and ``out`` (a file).
         options: whatever the check or build says beyond that.
         limits: ``case_s``, ``cpu_s``, ``memory_mb``, ``processes``, ``file_mb``.
+        flags: of the build that is probed, as the judge asks for them: its code may have written to its folder.
         packages: folder with the packages that the code may import; empty: none.
         policies: the assignment's decisions.
         statuses: the number of the open file for the cases' statuses; the driver's alone, no case has it.
@@ -109,6 +110,7 @@ class Job:
     cases: list[dict[str, Any]] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
     packages: str = ""
     policies: dict[str, str] = field(default_factory=dict)
     statuses: int = 1

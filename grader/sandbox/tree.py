@@ -18,6 +18,7 @@ from dataclasses import dataclass
 PR_SET_CHILD_SUBREAPER = 36  # <sys/prctl.h>
 LONGEST_END_S = 60.0  # for killed processes to be gone: hundreds of them on a busy machine take their time
 LOOK_AGAIN_S = 0.005
+ENDED = (b"Z", b"X")  # states: a process that waits to be noticed, and one that has been
 LAST_IN_LINE = 19  # niceness
 ROUNDS = 100  # what is killed may leave children of its own
 
@@ -47,23 +48,34 @@ class Process:
     ended: bool
 
 
+def _stat(path: str) -> list[bytes]:
+    """The words of a ``stat`` file behind the name, from the state on."""
+    with open(path, "rb", 0) as file:
+        return file.read(1024).rpartition(b")")[2].split()
+
+
 def _read(pid: str) -> Process | None:
     try:
-        with open(f"/proc/{pid}/stat", "rb", 0) as file:
-            words = file.read(1024).rpartition(b")")[2].split()
+        words = _stat(f"/proc/{pid}/stat")
         times = sum(map(int, words[11:15]))
-        return Process(
-            int(pid),
-            int(words[1]),
-            int(words[3]),
-            int(words[17]),
-            times,
-            int(words[21]),
-            int(words[19]),
-            words[0] in (b"Z", b"X"),
-        )
+        ended, resident = words[0] in ENDED, int(words[21])
+        if ended and int(words[17]) > 1 and (thread := _live_thread(pid)):
+            ended, resident = False, int(_stat(f"{thread}/stat")[21])
+        return Process(int(pid), int(words[1]), int(words[3]), int(words[17]), times, resident, int(words[19]), ended)
     except (OSError, ValueError, IndexError):  # gone meanwhile
         return None
+
+
+def _live_thread(pid: str | int) -> str:
+    """Where a thread is shown that still runs, of a process whose first one may have ended; empty: there is none.
+
+    Of such a process the system shows no memory, but of its threads.
+    """
+    for task in os.scandir(f"/proc/{pid}/task"):
+        with contextlib.suppress(OSError, IndexError):
+            if _stat(f"{task.path}/stat")[0] not in ENDED:
+                return task.path
+    return ""
 
 
 def snapshot() -> dict[int, Process]:
@@ -96,7 +108,7 @@ def below(pid: int, processes: dict[int, Process]) -> list[Process]:
 def proportional_kb(pid: int) -> int | None:
     """The memory of a process in KiB, a shared page counted in parts; None where that is not shown."""
     try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+        with open(f"{_live_thread(pid) or f'/proc/{pid}'}/smaps_rollup", "rb") as file:
             return next(int(line.split()[1]) for line in file if line.startswith(b"Pss:"))
     except (OSError, ValueError, IndexError, StopIteration):
         return None

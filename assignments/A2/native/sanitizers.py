@@ -103,7 +103,7 @@ def _runtime(job: Job) -> dict[str, str]:
 
 def sanitizer_of(job: Job) -> str:
     """The tool that the job's build was made for; empty: none."""
-    return _runtime(job).get("tool", "")
+    return tool_of(job.flags)
 
 
 def enter(job: Job) -> None:

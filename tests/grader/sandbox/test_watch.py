@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import resource
 import subprocess
 import time
@@ -75,6 +76,26 @@ def test_too_many_processes(wall: Sandbox, code: str, tmp_path: Path) -> None:
 @TIGHT_WALLS
 def test_memory_of_all_processes_together(wall: Sandbox) -> None:
     assert confined(wall, SHARED_OUT, memory_mb=80).struck == "it used more than 80 MiB of memory"
+
+
+# the first thread ends, and with it what the system shows of the process's memory
+HEADLESS = """
+import ctypes, os, threading, time
+def work():
+    time.sleep(0.05)
+    taken = bytearray(os.urandom(1 << 20) * 30)
+    time.sleep(60)
+for _ in range(3):
+    if os.fork() == 0:
+        threading.Thread(target=work).start()
+        ctypes.CDLL(None).syscall(EXIT, 0)
+time.sleep(60)
+""".replace("EXIT", "60" if platform.machine() == "x86_64" else "93")
+
+
+@TIGHT_WALLS
+def test_memory_of_threads_whose_first_has_ended(wall: Sandbox) -> None:
+    assert confined(wall, HEADLESS, memory_mb=80).struck == "it used more than 80 MiB of memory"
 
 
 def test_memory_that_is_shared_counts_once() -> None:
