@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -23,7 +22,6 @@ from grader.errors import InfrastructureError, UsageError
 from grader.fault_tensors import Stored, pack
 
 PUBLIC_SEED = 2026
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*")
 RECOMPUTED_WITHIN = 1e-9  # float64 sums in another order, by another torch
 ROUNDED_WITHIN = 1e-6  # the same, kept as float32
 
@@ -68,7 +66,7 @@ def build(
     if (name == fixtures.PUBLIC) != (seed_file is None):
         raise UsageError("a private set needs --set NAME and --seed-file FILE; the public one takes neither")
     seed = PUBLIC_SEED if seed_file is None else secret_seed(seed_file)
-    if not NAME.fullmatch(name):
+    if not fixtures.NAME.fullmatch(name):
         raise UsageError(f"--set: `{name}` is no name of a set: letters, digits, hyphens")
     folder = (out or fixtures.set_folder(assignment_id, name)).absolute()
     _replaceable(folder, name)

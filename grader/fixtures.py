@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +22,7 @@ from grader.home import ROOT
 SCHEMA = "tensorgrade/fixtures/1"
 MANIFEST = "manifest.json"
 DICTIONARY = "faults.json"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")  # of a set: the name of its folder, and no way to another
 PUBLIC = "public"
 
 Call = dict[str, Any]

@@ -25,6 +25,7 @@ MOST = 30  # differences that are shown; --json has them all
 SHORT = 60  # characters of a value
 SHORT_HASH = 12
 _HASH = re.compile(r"[0-9a-f]{64}")
+_COMPILER = re.compile(r"(?:gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(?:-\d[\d.]*)?")
 
 DESCRIPTION = """\
 Grades SUBMISSION again with the options of an earlier result, and says what differs: first in what it was made from
@@ -39,6 +40,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("result", type=Path, metavar="RESULT.json", help="what `--json` wrote, or a batch")
     top.add_argument("submission", type=Path, metavar="SUBMISSION", help="what was graded")
     top.add_argument("--fixtures", type=Path, metavar="DIR", help="where the result's private fixture set lies")
+    top.add_compiler()
     top.add_sandbox("the submission")
     top.add_argument("--checkpoint", type=Path, metavar="BIN", help="for a result of real files: the checkpoint")
     top.add_argument("--state", type=Path, metavar="BIN", help="for a result of real files: the debug state")
@@ -97,7 +99,8 @@ def _command(before: Result, options: argparse.Namespace) -> list[str]:
     words += _real_files(before, options)
     if (chosen := before.options) is None:
         return words
-    words += ["--cc", chosen.compiler] if chosen.compiler else []
+    compiler = options.cc or _compiler(chosen.compiler)
+    words += ["--cc", compiler] if compiler else []
     words += [f"--cflags={shlex.join(chosen.flags)}"] if chosen.flags else []
     words += ["--backend", chosen.backend] if chosen.backend else []
     words += ["--framework", chosen.framework, "--explain", chosen.explain]
@@ -107,12 +110,27 @@ def _command(before: Result, options: argparse.Namespace) -> list[str]:
     return words + ["--no-training"] * (not chosen.training)
 
 
+def _compiler(name: str | None) -> str | None:
+    """The compiler of a result: a result is somebody's file, and may not name any program to be run.
+
+    Raises:
+        UsageError: it is no plain name of a compiler.
+    """
+    if name and not _COMPILER.fullmatch(name):
+        raise UsageError(
+            f"the result names the compiler `{name}`; where that is meant, say so: --cc {shlex.quote(name)}"
+        )
+    return name
+
+
 def _fixtures(before: Result, folder: Path | None) -> Path:
     """Where the set of a result lies.
 
     Raises:
-        UsageError: it is a private one, and nobody says where.
+        UsageError: it is a private one, and nobody says where; or the name is none.
     """
+    if not fixtures.NAME.fullmatch(before.fixtures.set):
+        raise UsageError(f"the result names no fixture set: `{before.fixtures.set}`")
     usual = fixtures.set_folder(before.assignment, before.fixtures.set)
     if before.sets == [fixtures.PUBLIC]:
         return folder or usual

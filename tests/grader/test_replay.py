@@ -203,6 +203,20 @@ def test_wrong_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert "name them: --checkpoint BIN --state BIN" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["../../elsewhere", "/etc", "x" * 5000, "", "a/b"])
+def test_a_result_leads_to_no_other_folder(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    elsewhere = FixtureInfo(set=name, seed=None, digest="0")
+    assert main(["replay", kept(tmp_path, fixtures=elsewhere), str(ROOT / "reference" / "A2")]) == 2
+    assert "the result names no fixture set" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["/bin/evil", "./gcc", "../gcc", "gcc; x", "make"])
+def test_a_result_names_no_program_to_be_run(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    odd = OPTIONS.model_copy(update={"compiler": name})
+    assert main(["replay", kept(tmp_path, options=odd), str(ROOT / "reference" / "A2")]) == 2
+    assert f"the result names the compiler `{name}`; where that is meant, say so: --cc" in capsys.readouterr().err
+
+
 def test_fixtures_that_are_damaged_are_no_difference(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "set").mkdir()
     (tmp_path / "set" / fixtures.MANIFEST).write_text("{}")
