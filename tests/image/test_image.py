@@ -28,13 +28,13 @@ QUICK = ("--no-second-look", "--quiet")
 SCORES = {submissions.REFERENCE: 100, submissions.TEMPLATE: 0, submissions.HOSTILE: 100}
 
 
-def as_in_the_readme(*volumes: str) -> list[str]:
-    """The flags of the README's command, with these folders for its volumes."""
+def as_in_the_readme(*volumes: str, tmp: str = "/tmp") -> list[str]:
+    """The flags of the README's command, with these folders for its volumes; ``tmp``: with options of the mount."""
     lines = [line for line in README.replace("\\\n", " ").splitlines() if line.startswith("docker run ")]
     assert [re.findall(r" tensorgrade (\w+)", line) for line in lines] == [["batch"], ["A2"]]
     flags = {" ".join(re.sub(r' -v "[^"]*"', "", line).partition(" tensorgrade ")[0].split()) for line in lines}
     assert flags == {"docker run --rm --network none --read-only --tmpfs /tmp"}
-    return ["--network=none", "--read-only", "--tmpfs=/tmp", *(f"--volume={volume}" for volume in volumes)]
+    return ["--network=none", "--read-only", f"--tmpfs={tmp}", *(f"--volume={volume}" for volume in volumes)]
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +120,9 @@ def test_both_commands_by_buildah(user: str, store: Store, image: str, handed_in
 
 
 def container_run(
-    engine: Store, image: str, handed_in: Path, *arguments: str, flags: Sequence[str] = ()
+    engine: Store, image: str, handed_in: Path, *arguments: str, flags: Sequence[str] = (), tmp: str = "/tmp"
 ) -> dict[str, Any]:
-    flags = [*as_in_the_readme(f"{handed_in}:/submissions:ro"), *SECRET, *flags]
+    flags = [*as_in_the_readme(f"{handed_in}:/submissions:ro", tmp=tmp), *SECRET, *flags]
     done = engine.started(image, "A2", *arguments, *QUICK, "--json=-", flags=flags)
     assert "Traceback" not in done.stderr
     assert "setting up" not in done.stderr
@@ -146,9 +146,8 @@ def test_the_class_as_the_readme_has_it(engine: Store, image: str, handed_in: Pa
         (["--user=0"], "user"),
         (["--user=12345:54321"], "landlock"),
         (STRONG, "bubblewrap"),
-        (["--tmpfs=/tmp:noexec,size=8m"], "landlock"),
     ],
-    ids=["root", "anybody", "strong", "as Docker mounts it"],
+    ids=["root", "anybody", "strong"],
 )
 def test_the_sandbox_that_the_container_allows(
     flags: Sequence[str], sandbox: str, engine: Store, image: str, handed_in: Path
@@ -158,6 +157,13 @@ def test_the_sandbox_that_the_container_allows(
     assert result["sandbox"] == sandbox
 
 
+def test_where_docker_lets_nothing_be_run(engine: Store, image: str, handed_in: Path) -> None:
+    """As Docker mounts ``--tmpfs /tmp``: what is built lies on the volume."""
+    options = ["--only=encoder_backward"]
+    result = container_run(engine, image, handed_in, "/submissions/hostile", *options, tmp="/tmp:noexec,size=8m")
+    assert (result["score"], result["sandbox"]) == (10, "landlock")
+
+
 def test_the_attack_sees_where_nothing_confines_it(engine: Store, image: str, handed_in: Path) -> None:
     options = ["--only=encoder_backward", "--sandbox=limits"]
     result = container_run(engine, image, handed_in, "/submissions/hostile", *options)
@@ -165,7 +171,7 @@ def test_the_attack_sees_where_nothing_confines_it(engine: Store, image: str, ha
 
 
 def test_without_a_place_to_build_in_there_is_no_score(engine: Store, image: str, handed_in: Path) -> None:
-    flags = [*as_in_the_readme(f"{handed_in}:/submissions:ro"), "--tmpfs=/tmp:noexec", "--env=TMPDIR=/tmp"]
+    flags = [*as_in_the_readme(f"{handed_in}:/submissions:ro", tmp="/tmp:noexec"), "--env=TMPDIR=/tmp"]
     done = engine.started(image, "A2", "/submissions/reference", *QUICK, flags=flags, check=False)
     assert done.returncode == 3
     assert "/tmp is mounted noexec" in done.stderr
