@@ -12,7 +12,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -101,10 +101,10 @@ class Launched:
             spec["devices"] = [*DEVICES, *map(str, box.devices)]
         return spec
 
-    def _launch(self, box: Box, who: ids.Identity | None = None) -> Outcome:
+    def _launch(self, box: Box, who: ids.Identity | None = None, end_all: Callable[[], None] | None = None) -> Outcome:
         with handed(json.dumps(self._spec(box, who)).encode()) as descriptor:
             command = [interpreter(), "-I", "-S", str(PROGRAM), str(descriptor)]
-            return run_confined(command, box, [descriptor])
+            return run_confined(command, box, [descriptor], end_all=end_all)
 
     def run(self, box: Box) -> Outcome:
         """Runs the command, with a folder of its own for temporary files."""

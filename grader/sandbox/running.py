@@ -56,6 +56,7 @@ def run_confined(
     box: Box,
     hand_over: Sequence[int] = (),
     first: Callable[[], int | None] | None = None,
+    end_all: Callable[[], None] | None = None,
 ) -> Outcome:
     """Runs ``command`` (the box's own, wrapped) in its own session, to the end of all that it started.
 
@@ -64,6 +65,8 @@ def run_confined(
         box: its environment, folders and limits.
         hand_over: open files that it gets beside the box's own.
         first: tells, once it runs, the first process of its PID namespace: the system ends all others with that one.
+        end_all: ends all that the box may have left at once, where there is a way: what starts itself anew, again and
+            again, is ahead of whoever looks for it process by process.
 
     Raises:
         InfrastructureError: it cannot be started, or what it started cannot be ended.
@@ -76,7 +79,7 @@ def run_confined(
     try:
         strike = _watch(process, box, started + box.wall_s, kept)
     finally:
-        _end(process, first)
+        _end(process, first, end_all)
     strike = strike or watch.written(box)  # since the last look
     outcome = Outcome(
         process.returncode,
@@ -137,11 +140,15 @@ def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
     return process.poll() is not None
 
 
-def _end(process: subprocess.Popen[bytes], first: Callable[[], int | None] | None) -> None:
+def _end(
+    process: subprocess.Popen[bytes], first: Callable[[], int | None] | None, end_all: Callable[[], None] | None
+) -> None:
     """Ends the process, its group, and whatever else came from it."""
     inside = tree.below(process.pid, tree.snapshot()) if process.poll() is None else []
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    if end_all is not None:
+        end_all()
     ended = tree.end_all(inside)
     process.wait()
     tree.STRAYS.end(process.pid, look=first is None)

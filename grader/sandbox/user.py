@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from grader.errors import InfrastructureError
@@ -94,7 +94,7 @@ class User(Launched):
                 if closed:
                     raise InfrastructureError(f"boxes run as other users, and these cannot read {closed[0]}")
                 try:
-                    return self._launch(box, who)
+                    return self._launch(box, who, partial(_end_all_of, who))
                 finally:
                     _end_all_of(who)
                     _remove_all_of(who)
