@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.generic]
 Scalar = int | float
+# What arithmetic raises on tensors of odd shapes: they are the submission's, and hold for it to answer.
+DOES_NOT_FIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+NUMBERS = "fiub"  # kinds of types whose values can be shown; what else is handed back is of a wrong type
 
 
 @dataclass(frozen=True)

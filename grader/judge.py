@@ -14,7 +14,7 @@ from grader import calls as call_records
 from grader import derive, pictures, tensorfile
 from grader.assignment import Assignment, AxisDetails, Check
 from grader.calls import Call
-from grader.cases import Array
+from grader.cases import DOES_NOT_FIT, Array
 from grader.compare import Comparison, compare
 from grader.engine import Probed
 from grader.fixtures import FixtureCase
@@ -22,8 +22,6 @@ from grader.result import CallStep, CheckResult, Evidence, Explanation, Picture,
 from grader.tolerances import Tolerances
 
 MOST_TENSOR_BYTES = 64 << 20
-# What arithmetic raises on tensors of odd shapes: they are the submission's, and hold for it to answer.
-DOES_NOT_FIT = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _ELEMENT = re.compile(r", at element \d+ of \d+")
 LAYER_AXIS = "l"
 MOST_ADVICE = 5  # sentences of one check: they come from the sandbox

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.assignment import Check
-from grader.cases import Array
+from grader.cases import NUMBERS, Array
 from grader.compare import Comparison, allowed_error
 from grader.result import LEVELS, NOT_FINITE, Picture, Series
 from grader.tolerances import Limit
@@ -41,9 +41,11 @@ def picture(
         parts: for each axis the names of its equal parts; none where it has none.
 
     Returns:
-        None for a tensor of another shape, of less than two elements, or under a limit that equality cannot state.
+        None for a tensor of another shape, of no real numbers, of less than two elements, or under a limit that
+        equality cannot state.
     """
-    if got.shape != expected.shape or expected.size < 2 or limit.scale not in ("max", "element", "absolute"):
+    shown = got.shape == expected.shape and got.dtype.kind in NUMBERS
+    if not shown or expected.size < 2 or limit.scale not in ("max", "element", "absolute"):
         return None
     columns = expected.shape[-1] if expected.ndim else 1
     right, mine = (a.reshape(-1, columns).astype(np.float64) for a in (expected, got))
@@ -95,7 +97,8 @@ def _letters(levels: Float) -> str:
 
 def _level(values: Float, scale: float) -> Float:
     """By the root of the share of the largest expected magnitude, so that small values are seen too."""
-    share = np.minimum(np.abs(values) / scale, 1.0) if scale else (values != 0).astype(np.float64)
+    with np.errstate(all="ignore"):
+        share = np.minimum(np.abs(values) / scale, 1.0) if scale else (values != 0).astype(np.float64)
     return np.where(np.isfinite(values), np.round(np.copysign(TOP * np.sqrt(share), values)), np.nan)
 
 
@@ -123,7 +126,7 @@ def curves(check: Check, judged: Judged) -> list[Series]:
     got, expected = judged.tensors.get(case, {}), judged.expected.get(case, {})
     found = []
     for curve in check.curves:
-        if curve.tensor in got:
+        if curve.tensor in got and got[curve.tensor].dtype.kind in NUMBERS:
             bar = float(check.options[curve.bar]) if curve.bar else None
             mine, right = got[curve.tensor], expected.get(curve.tensor)
             found.append(series(curve.title, curve.across, curve.first, mine, right, bar))

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from grader import tensorfile
 from grader.assignment import Assignment, Check
-from grader.cases import Array
+from grader.cases import DOES_NOT_FIT, Array
 from grader.compare import allowed_error, compare
 from grader.fault_tensors import Stored
 from grader.fixtures import Dictionary, FixtureCase
-from grader.judge import DOES_NOT_FIT, Judged
+from grader.judge import Judged
 from grader.tolerances import Limit, Tolerances
 
 Float = NDArray[np.float64]

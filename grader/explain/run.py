@@ -10,10 +10,11 @@ import numpy as np
 
 from grader import places
 from grader.assignment import Check
+from grader.cases import DOES_NOT_FIT
 from grader.explain.observed import observe
 from grader.explain.why import explain
 from grader.fixtures import Dictionary
-from grader.judge import DOES_NOT_FIT, Explained, Judged
+from grader.judge import Explained, Judged
 from grader.result import Explanation
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from hypothesis.extra import numpy as hnp
 
 from grader import assignment as assignments
 from grader import fixtures, tensorfile
+from grader.cases import DOES_NOT_FIT
 from grader.derive import Handed, UnusableError
-from grader.judge import DOES_NOT_FIT
 from tests.hw2.patches import FILES
 from tests.hw2.support import grade_hw2
 from tests.hw2.test_submissions import changed
