@@ -5,7 +5,7 @@ Runs on the judging side alone, in NumPy's float64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,11 +24,14 @@ from assignments.HW2.formulas import (
     share_right,
     sigmoid,
 )
+from assignments.HW2.probes.recorded import MOST_STEPS
 from grader.cases import Array
 from grader.derive import Derivation, Handed, UnusableError
 
 PRINTED_WITHIN = 0.006  # an accuracy as it is printed, in hundredths
 NO_MASK = 1e-3  # further from what every mask gives, an output is none of theirs, and says nothing of the share kept
+TYPES = (np.float32, np.float64, np.int32, np.int64)  # what can be right
+MOST_WORK = 1 << 24  # hidden units of all steps' sentences, or weights of all steps: the sizes are the submission's
 SAME = 1e-4  # two losses of one batch are the same, relative to the larger
 
 
@@ -45,10 +48,12 @@ def got(handed: Handed, name: str, shape: tuple[int, ...] | None = None) -> Floa
     """A tensor that was handed back.
 
     Raises:
-        UnusableError: it is not there, of another shape, or not finite.
+        UnusableError: it is not there, of another type or shape, or not finite.
     """
     if name not in handed.got:
         raise UnusableError(f"{name} was not handed back")
+    if handed.got[name].dtype not in TYPES:
+        raise UnusableError(f"{name} is of type {handed.got[name].dtype}")
     value = handed.got[name].astype(np.float64)
     if shape is not None and value.shape != shape:
         raise UnusableError(f"{name} has shape {list(value.shape)}, should be {list(shape)}")
@@ -132,13 +137,12 @@ PADDING = -2
 REFUSED = "the training loop raises where the last batch is not a whole one; that case is left out"
 
 
-def _parameters(handed: Handed, pick: Callable[[str], Float]) -> Parameters:
-    """Parameters of any hidden size that fit one another."""
-    p = {name: pick(name) for name in NAMES}
+def _parameters(handed: Handed, p: Parameters) -> Parameters:
+    """Parameters, if they are of one network, of any hidden size."""
     dim = handed.inputs["x_train"].shape[2]
     hidden = p["b1"].size
     shapes = {"w1": (dim, hidden), "b1": (hidden,), "w2": (hidden, 1), "b2": (1,)}
-    if any(p[name].shape != shape for name, shape in shapes.items()):
+    if hidden == 0 or any(p[name].shape != shape for name, shape in shapes.items()):
         raise UnusableError("the parameters are not those of the network")
     return p
 
@@ -149,11 +153,14 @@ def _batches(handed: Handed) -> list[NDArray[np.int64]]:
     Raises:
         UnusableError: there is no step, or a step rests on something else than training sentences.
     """
+    count = len(handed.inputs["y_train"])
+    shape = handed.got["batch"].shape if "batch" in handed.got else ()
+    if len(shape) == 2 and (shape[0] > MOST_STEPS or shape[1] > MOST_STEPS * count):
+        raise UnusableError(f"what was handed back has more than {MOST_STEPS} steps, or more sentences than these have")
     batch = got(handed, "batch").astype(np.int64)
     if batch.ndim != 2 or len(batch) == 0:
         raise UnusableError("the optimiser never takes a step", "train-no-step")
     rows = [row[row != PADDING] for row in batch]
-    count = len(handed.inputs["y_train"])
     for number, row in enumerate(rows):
         if not len(row):
             since = f"since step {number - 1} (counted from 0)" if number else "before it"
@@ -168,18 +175,28 @@ def _batches(handed: Handed) -> list[NDArray[np.int64]]:
     return rows
 
 
-def _steps(handed: Handed) -> Iterator[tuple[Parameters, Float, Float]]:
-    """Of each step the parameters that were handed over, and the mean embeddings and labels of its batch."""
-    x, y = _given(handed, "x_train", "y_train")
-    mean = x.mean(1)
-    for step, row in enumerate(_batches(handed)):
-        p = _parameters(handed, lambda name, step=step: got(handed, name)[step])  # type: ignore[misc]
-        yield p, mean[row], y[row]
+def _steps(handed: Handed, rows: Sequence[NDArray[np.int64]]) -> list[Parameters]:
+    """The parameters that were handed over at each step.
+
+    Raises:
+        UnusableError: they are not those of the network, or too many to be computed with.
+    """
+    all_of_them = {name: got(handed, name) for name in NAMES}
+    found = [
+        _parameters(handed, {name: value[step] for name, value in all_of_them.items()}) for step in range(len(rows))
+    ]
+    units = sum(len(row) * p["b1"].size for row, p in zip(rows, found, strict=True))
+    if max(units, all_of_them["w1"].size) > MOST_WORK:
+        raise UnusableError("the steps that were handed back are too large to be computed")
+    return found
 
 
 def loss_extremes_in_loop(handed: Handed) -> Derivation:
     """``loss`` [steps, 2]: the least and the greatest right loss of each step, its outputs being 0 and 1."""
-    bounds = [loss_bounds(output(p, mean), y) for p, mean, y in _steps(handed)]
+    rows = _batches(handed)
+    x, y = _given(handed, "x_train", "y_train")
+    mean = x.mean(1)
+    bounds = [loss_bounds(output(p, mean[row]), y[row]) for p, row in zip(_steps(handed, rows), rows, strict=True)]
     return Derivation({"loss": np.array(bounds)})
 
 
@@ -187,10 +204,13 @@ def training_loop(handed: Handed) -> Derivation:
     """Loss and derivatives of each step at the parameters that were handed over; each sentence once an epoch."""
     if handed.params.get("rest_may_raise") and "refused" in handed.got:
         return Derivation({}, advice=(REFUSED,))
-    rows, y = _batches(handed), handed.inputs["y_train"]
+    rows = _batches(handed)
+    x, y = _given(handed, "x_train", "y_train")
+    mean = x.mean(1)
+    taken = list(zip(_steps(handed, rows), rows, strict=True))
     losses, gradients = [], []
-    for step in _steps(handed):
-        value, derivatives = loss_and_gradients(*step)
+    for p, row in taken:
+        value, derivatives = loss_and_gradients(p, mean[row], y[row])
         losses.append(value)
         gradients.append(derivatives)
     expected: dict[str, Array] = {"d" + n: np.array([g[n] for g in gradients]) for n in NAMES}
@@ -198,11 +218,9 @@ def training_loop(handed: Handed) -> Derivation:
     epochs, size = int(handed.params["epochs"]), int(handed.params["batch_size"])
     counts, says = _seen(rows, len(y), epochs, size)
     expected["seen"] = np.ones_like(counts)
-    mean, labels = handed.inputs["x_train"].astype(np.float64).mean(1), y.astype(np.float64)
-    taken = [(p, row) for (p, _, _), row in zip(_steps(handed), rows, strict=True)]
     told = {name: handed.got.get(name, np.zeros(0)).astype(np.float64) for name in ("loss", "foreign")}
     found = known_steps.Found(told["loss"], counts, told["foreign"])
-    steps = known_steps.Steps(taken, mean, labels, epochs, size, expected, found)
+    steps = known_steps.Steps(taken, mean, y, epochs, size, expected, found)
     return Derivation(expected, {"seen": counts}, says, faults=steps.faults)
 
 
@@ -230,7 +248,7 @@ def validation_loop(handed: Handed) -> Derivation:
     expected: dict[str, Array] = {}
     facts: dict[str, Array] = {}
     for k in range(epochs):
-        p = _parameters(handed, lambda name, k=k: got(handed, f"{name}.{k}"))  # type: ignore[misc]
+        p = _parameters(handed, {name: got(handed, f"{name}.{k}") for name in NAMES})
         out = output(p, x.mean(1))
         found = got(handed, f"predictions.{k}")
         accuracies = got(handed, f"accuracies.{k}")
@@ -282,15 +300,18 @@ def _epochs(handed: Handed) -> list[Epoch]:
     """All epochs of all runs.
 
     Raises:
-        UnusableError: none was handed back, or the weights are not those of the network.
+        UnusableError: none was handed back, more than are recorded, or the weights are not those of the network.
     """
     x, y, x_train, y_train = (
         handed.expected[f"{kind}_{split}"].astype(np.float64) for split in ("validation", "train") for kind in "xy"
     )
     found: list[Epoch] = []
+    most = int(handed.options["most_epochs"])
     for run in range(int(handed.params["runs"])):
         if f"w1.{run}" not in handed.got:
             break
+        if len(handed.got[f"w1.{run}"]) > most:
+            raise UnusableError(f"what was handed back has more than {most} epochs")
         weights = {name: got(handed, f"{name}.{run}") for name in NAMES}
         printed = handed.got.get(f"printed.{run}", np.zeros(0)).astype(np.float64).reshape(-1)
         for number in range(len(weights["w1"])):
@@ -307,7 +328,7 @@ def _fitting(weights: Mapping[str, Float], dim: int) -> Parameters:
     """One epoch's weights, given as arrays of length 1."""
     hidden = weights["b1"].size
     shapes = {"w1": (1, dim, hidden), "b1": (1, hidden), "w2": (1, hidden, 1), "b2": (1, 1)}
-    if any(weights[name].shape != shape for name, shape in shapes.items()):
+    if hidden == 0 or any(weights[name].shape != shape for name, shape in shapes.items()):
         raise UnusableError("the weights are not those of the network")
     return {name: value[0] for name, value in weights.items()}
 

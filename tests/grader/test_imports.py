@@ -16,8 +16,9 @@ DRIVERS = sorted(ASSIGNMENTS.glob("*/driver.py"))
 JUDGES = ("transcript.py", "real_files.py", "derive.py", "data.py")  # of an assignment's folder
 JUDGING = [*(ROOT / "grader").rglob("*.py"), *(path for name in JUDGES for path in ASSIGNMENTS.glob(f"*/{name}"))]
 REFERENCE = sorted((ROOT / "reference").rglob("*.py"))
-# How a case is written down, and how sentences become numbers: said once, for both sides. They import nothing of ours.
-SHARED = {"assignments/HW2/probes/program.py", "assignments/HW2/probes/sentences.py"}
+# How a case is written down, how sentences become numbers, how much is recorded: said once, for both sides. They import
+# nothing of ours.
+SHARED = {f"assignments/HW2/probes/{name}.py" for name in ("program", "recorded", "sentences")}
 
 
 def modules(path: Path) -> Iterator[str]:

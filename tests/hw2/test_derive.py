@@ -107,6 +107,7 @@ def test_dropout_in_evaluation_is_a_policy(policy: str, advice: int, costs: bool
 
 
 SPLITS = ("train", "validation")
+OPTIONS = {"bar": "0.75", "unseen": "0.62", "most_epochs": "2000", "data": "made-up data"}
 LOOP = {"x_train": np.zeros((4, 2, 5)), "y_train": np.zeros(4), "x_val": np.zeros((2, 2, 5)), "y_val": np.zeros(2)}
 
 
@@ -138,8 +139,49 @@ def test_weights_that_do_not_fit_are_refused(name: str) -> None:
     weights = {f"{n}.0": value[None] for n, value in parameters(np.random.default_rng(6)).items()}
     weights[f"{name}.0"] = np.zeros((1, 2, 2, 2))
     data = {f"{kind}_{split}": np.zeros((3, 5) if kind == "x" else 3) for kind in "xy" for split in SPLITS}
+    given = replace(handed("accuracy", {}, weights, data, {"runs": 1, "seed": 1}), options=OPTIONS)
     with pytest.raises(UnusableError, match="not those of the network"):
-        derivations.derive(handed("accuracy", {}, weights, data, {"runs": 1, "seed": 1}))
+        derivations.derive(given)
+
+
+@pytest.mark.parametrize(("epochs", "hidden", "text"), [(2001, 3, "more than 2000 epochs"), (9, 0, "not those of the")])
+def test_weights_of_more_epochs_than_are_recorded_are_refused(epochs: int, hidden: int, text: str) -> None:
+    shapes = {"w1": (5, hidden), "b1": (hidden,), "w2": (hidden, 1), "b2": (1,)}
+    weights = {f"{n}.0": np.zeros((epochs, *shape)) for n, shape in shapes.items()}
+    data = {f"{kind}_{split}": np.zeros((3, 5) if kind == "x" else 3) for kind in "xy" for split in SPLITS}
+    given = replace(handed("accuracy", {}, weights, data, {"runs": 1, "seed": 1}), options=OPTIONS)
+    with pytest.raises(UnusableError, match=text):
+        derivations.derive(given)
+
+
+@pytest.mark.parametrize("check", ["training_loop", "loss_extremes_in_loop"])
+@pytest.mark.parametrize(
+    ("steps", "longest", "hidden", "text"),
+    [
+        (401, 1, 1, "more than 400 steps"),
+        (1, 1601, 1, "more sentences than these have"),
+        (400, 1, 10_000, "too large to be computed"),
+        (400, 1600, 30, "too large to be computed"),
+        (3, 1, 0, "not those of the network"),
+    ],
+)
+def test_steps_without_end_are_refused_before_they_are_computed(
+    check: str, steps: int, longest: int, hidden: int, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derivations, "loss_and_gradients", None)
+    monkeypatch.setattr(derivations, "loss_bounds", None)
+    shapes = {"w1": (5, hidden), "b1": (hidden,), "w2": (hidden, 1), "b2": (1,)}
+    got = {name: np.zeros((steps, *shape)) for name, shape in shapes.items()}
+    got["batch"] = np.zeros((steps, longest))
+    with pytest.raises(UnusableError, match=text):
+        derivations.derive(handed(check, LOOP, got, params={"epochs": 1, "batch_size": 2}))
+
+
+def test_a_large_network_is_computed_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    p, mean = parameters(np.random.default_rng(9)), np.random.default_rng(9).normal(size=(11, 5))
+    whole = formulas.output(p, mean)
+    monkeypatch.setattr(formulas, "AT_ONCE", 21)
+    assert_near(formulas.output(p, mean), whole, rtol=1e-12)
 
 
 def test_the_curves_are_those_of_the_best_run() -> None:
@@ -150,8 +192,7 @@ def test_the_curves_are_those_of_the_best_run() -> None:
     data = {f"{kind}_{split}": x if kind == "x" else y for kind in "xy" for split in (*SPLITS, "heldout")}
     runs = ((bad, bad), (bad, good))
     weights = {f"{n}.{k}": np.stack([p[n] for p in run]) for k, run in enumerate(runs) for n in good}
-    options = {"bar": "0.75", "unseen": "0.62", "data": "made-up data"}
-    given = replace(handed("accuracy", {}, weights, data, {"runs": 2, "seed": 1}), options=options)
+    given = replace(handed("accuracy", {}, weights, data, {"runs": 2, "seed": 1}), options=OPTIONS)
     found = derivations.derive(given)
     assert found.facts["accuracies"][1] == 1.0
     assert found.facts["losses"][1] == pytest.approx(formulas.loss_and_gradients(good, x, y)[0])

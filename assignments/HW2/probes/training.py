@@ -24,7 +24,6 @@ from assignments.HW2.probes import load, sentences
 from assignments.HW2.probes.parameters import array_of
 from assignments.HW2.probes.watch import NAMES, network_shapes, parameters_of, patch_method
 
-MOST_EPOCHS = 2000
 SAVE_EVERY = 25  # epochs: what a run that is stopped in the middle leaves behind
 EPOCH = re.compile(r"\b(?:epoch|accuracy|loss)\b", re.IGNORECASE)  # what programs print when one has ended
 PRINTED = re.compile(r"[Vv]alid\w* accuracy\D{0,3}(\d+(?:\.\d+)?) ?%")
@@ -57,6 +56,7 @@ class Recorder:
         self.job, self.case, self.number, self.report = job, case, number, report
         self.validation = Validation(job.options)
         self.bar = float(job.options["bar"])
+        self.most = int(job.options["most_epochs"])
         self.full = job.options.get("full") == "yes"
         self.weights: list[dict[str, arrays.Array]] = []
         self.printed: list[float] = []
@@ -105,7 +105,7 @@ class Recorder:
         if before is not None and any(before[n].shape != weights[n].shape for n in NAMES):
             self.weights.clear()  # another network of the same program: its record begins anew
             self.printed.clear()
-        if len(self.weights) < MOST_EPOCHS:
+        if len(self.weights) < self.most:
             self._take(weights)
 
     def _take(self, weights: dict[str, arrays.Array]) -> None:
