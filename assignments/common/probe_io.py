@@ -23,6 +23,7 @@ ITEM_SIZE = {"F32": 4, "I32": 4, "F64": 8, "I64": 8}
 STARTED = "[driver started]"  # the judge looks for this first line: the file could be taken away
 NOT_THE_CHILDS = ("case", "status", "code", "done")  # keys that the driver alone sets
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36  # <sys/prctl.h>
+RAISED = 70  # the exit code of a case that says which error has ended it
 MOST_ROUNDS = 1000
 MOST_DESCRIPTORS = 1 << 16
 REPORT_LIMIT = 4 << 20  # bytes of report one case may send: a call record is some kilobytes
@@ -221,7 +222,7 @@ def _child(work: Callable[[Report], None], descriptor: int, done: str) -> None:
     except BaseException as error:  # the child must end here, whatever the student's code raised
         with contextlib.suppress(OSError):  # nobody listens where it has ended its parent
             report.send(error=f"{type(error).__name__}: {error}")
-        os._exit(70)
+        os._exit(RAISED)
     os._exit(0)
 
 

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from assignments.A2.native.names import LIBRARY
-from assignments.common.probe_io import Ending, Job, Report, in_own_process
+from assignments.common.probe_io import RAISED, Ending, Job, Report, in_own_process
 
 M_PERTURB = -6  # glibc's mallopt: memory handed out is filled first
 LOADING = "loading"  # the status of a library that is about to be loaded
@@ -61,7 +61,9 @@ def not_loaded(path: str, seconds: float) -> dict[str, Any]:
         _open_lazily(path)
 
     ending = in_own_process(work, seconds)
-    if ending.status == "ok" or ending.merged().get("error"):  # what cannot be opened, each probe says for itself
+    # What cannot be opened, each probe says for itself. The word alone tells nothing: a constructor can send it, and hang.
+    unopened = (ending.status, ending.code) == ("exited", RAISED) and ending.merged().get("error")
+    if ending.status == "ok" or unopened:
         return {}
     stopped = f"it stopped the program with exit code {ending.code}"
     how = {"timed_out": f"it did not end within {seconds:g} s", "exited": stopped}.get(ending.status, "it crashed")
