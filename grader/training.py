@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from grader.options import Options
 from grader.progress import News, Progress
 
 FIXTURE = "fixture"
+LONG = 1e12  # a loss may well go beyond all bounds, and is then not told
 
 
 def data_folder(assignment_id: str) -> Path:
@@ -77,11 +79,16 @@ def follower(name: str, progress: Progress) -> Follow:
     """Tells of each epoch that a training run reports."""
 
     def follow(entry: Mapping[str, object]) -> None:
-        told = {key: value for key, value in entry.items() if isinstance(value, int | float)}
+        told = {key: value for key, value in entry.items() if isinstance(value, int | float) and _is_short(value)}
         if {"run", "epoch", "loss", "accuracy"} <= told.keys():
             progress(News("said", name, _line(told)))
 
     return follow
+
+
+def _is_short(value: float) -> bool:
+    """Whether a number can be told in a line; the submission can write what it likes, e.g. one of 400 digits."""
+    return not LONG <= abs(value) < math.inf
 
 
 def _line(told: Mapping[str, int | float]) -> str:
