@@ -5,6 +5,8 @@ whether it is written at all.
 from __future__ import annotations
 
 import os
+import random
+import sys
 import traceback
 from collections.abc import Callable
 from typing import Any
@@ -55,10 +57,18 @@ def _unwritten(error: BaseException, job: Job) -> bool:
     return bool(frames) and frames[-1][0].f_code.co_filename in files
 
 
+def seed(case: str) -> None:
+    """Starts Python's and NumPy's random numbers alike for a case, so that it comes to the same each time."""
+    random.seed(case)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(random.getrandbits(32))
+
+
 def run(job: Job, case: dict[str, Any], work: Callable[[Report], None]) -> dict[str, Any]:
     """Runs a case in its own process; returns its status line."""
 
     def guarded(report: Report) -> None:
+        seed(case["id"])
         try:
             work(report)
         except Wrong as error:

@@ -21,6 +21,19 @@ def graded(folder: Path) -> tuple[dict[str, Any], str]:
     return found, re.sub(r"\d+\.\d s</p>", "s</p>", page.read_text())
 
 
+def test_random_numbers_are_the_same_each_time(tmp_path: Path) -> None:
+    rows = "linear_init,network_init,network_forward"
+    for name in ("first", "second"):
+        options: list[str | Path] = ["--only", rows, "--quiet", "--json", tmp_path / name]
+        assert run_command("HW2", "--reference", *options).exit == 0
+    first, second = (json.loads((tmp_path / name).read_text()) for name in ("first", "second"))
+    assert first.pop("timing")
+    assert second.pop("timing")
+    assert json.dumps(first) == json.dumps(second)
+    errors = [one["error"] for row in first["rows"] for check in row["checks"] for one in check["evidence"]]
+    assert any(errors), "nothing that is drawn at random was looked at"
+
+
 def test_two_gradings_give_the_same(tmp_path: Path) -> None:
     (tmp_path / "train_gpt2.c").write_text(SOURCE.replace("dscore[t2] * scale", "dscore[t2]"))
     first, second = graded(tmp_path), graded(tmp_path)
