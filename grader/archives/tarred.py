@@ -18,7 +18,12 @@ from grader.errors import InfrastructureError
 
 MOST_UNPACKED = 1 << 30  # bytes: finding the next member means unpacking the last
 MOST_RATIO, RATIO_FROM = 200, 64 << 20  # bytes out for a byte in, beyond so many: text has some ten
-MOST_AT_ONCE = 16 << 20  # bytes that a header may have read, e.g. as a member's long name
+MOST_AT_ONCE = 16 << 20  # bytes of a member
+# Of what stands before the members: long names, and what tar programs note of a file; some hundred bytes are usual.
+MOST_OF_A_HEADER = 1 << 20  # bytes
+MOST_OF_ALL_HEADERS = 64 << 20  # bytes: 20,000 members have three blocks and some each
+MOST_NOTES, MOST_OF_ALL_NOTES = 4_096, 500_000  # lines of a header, and of all; each note is one at least
+MOST_HEADERS = 40  # reads before one member: a header may stand before a header, and all are held at once
 MOST_WINDOW = 1 << 27  # bytes that unpacking may keep in mind
 PIECE = 1 << 20
 
@@ -32,17 +37,34 @@ class Unpacking(Protocol):
 
 
 class _Careful:
-    """A file that refuses to be read in pieces as large as a forged header may ask for."""
+    """A file that refuses to be read as far as a forged header may ask for.
+
+    Attributes:
+        listing: whether headers are being read, and no member.
+        reads: how many there were since the last member was found.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
         self.seek, self.tell = file.seek, file.tell
+        self.listing, self.reads, self._bytes, self._notes = True, 0, 0, 0
 
     def read(self, size: int = -1) -> bytes:
         """Reads so many bytes."""
-        if not 0 <= size <= MOST_AT_ONCE:
+        if not 0 <= size <= (MOST_OF_A_HEADER if self.listing else MOST_AT_ONCE):
             raise BrokenArchiveError("a header in it is larger than can be right")
-        return self.file.read(size)
+        blob = self.file.read(size)
+        if self.listing:
+            self._count(blob)
+        return blob
+
+    def _count(self, blob: bytes) -> None:
+        notes = blob.count(b"\n")
+        self.reads, self._bytes, self._notes = self.reads + 1, self._bytes + len(blob), self._notes + notes
+        if notes > MOST_NOTES or self.reads > MOST_HEADERS:
+            raise BrokenArchiveError("a header in it is larger than can be right")
+        if self._bytes > MOST_OF_ALL_HEADERS or self._notes > MOST_OF_ALL_NOTES:
+            raise BrokenArchiveError("the headers in it are larger than can be right")
 
 
 def members_of_tar(stack: contextlib.ExitStack, file: IO[bytes], head: bytes) -> Archive | None:
@@ -55,20 +77,27 @@ def members_of_tar(stack: contextlib.ExitStack, file: IO[bytes], head: bytes) ->
     opener = next((make for magic, make in COMPRESSED.items() if head.startswith(magic)), None)
     if opener is not None:
         file = stack.enter_context(_unpacked(file, opener))
+    careful = _Careful(file)
     try:
-        tar = stack.enter_context(tarfile.TarFile(fileobj=_Careful(file)))  # type: ignore[arg-type]
+        tar = stack.enter_context(tarfile.TarFile(fileobj=careful))  # type: ignore[arg-type]
     except tarfile.ReadError:
         if opener is None:
             return None
         raise
-    return _members_of_tar(tar)
+    found = _members_of_tar(tar, careful)
+    careful.listing = False
+    return found
 
 
-def _members_of_tar(unpacked: tarfile.TarFile) -> Archive:
-    found, total = Archive(), 0
-    for count, member in enumerate(unpacked):
-        if count > MOST_ENTRIES:
-            break
+def _members_of_tar(unpacked: tarfile.TarFile, careful: _Careful) -> Archive:
+    found, total, count = Archive(), 0, 0
+    while count <= MOST_ENTRIES and (member := unpacked.next()) is not None:
+        count, careful.reads = count + 1, 0
+        # What its header noted is not asked for again, and would be kept with all members.
+        unpacked.members.clear()  # type: ignore[attr-defined]  # only getmembers() is in its stub
+        member.pax_headers = {}
+        if len(unpacked.pax_headers) > MOST_NOTES:  # these hold for all that follow, and each has them anew
+            raise BrokenArchiveError("the headers in it are larger than can be right")
         if (total := total + member.size) > MOST_UNPACKED:
             raise BrokenArchiveError(f"it holds more than {MOST_UNPACKED >> 20} MiB")
         if not member.isdir():

@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import os
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -377,11 +378,55 @@ def test_a_header_that_asks_for_far_too_much(tmp_path: Path, ours: Path) -> None
     refused(take(tmp_path / "a.tar", RULES, ours), "a header in it is larger than can be right")
 
 
-def test_a_zip_whose_list_is_too_long_to_be_read(tmp_path: Path, ours: Path) -> None:
-    blob = bytearray(zip_of(tmp_path / "a.zip", {"train_gpt2.c": CODE}).read_bytes())
-    place = blob.rindex(b"PK\x05\x06") + 12
-    blob[place : place + 4] = (1 << 30).to_bytes(4, "little")
-    (tmp_path / "a.zip").write_bytes(blob)
+def noted(records: int, size: int, kind: bytes = tarfile.XHDTYPE) -> bytes:
+    """A header of a tar with so many short notes, none like another, and one of so many bytes."""
+    blob = b"".join(b"13 %08x=\n" % number for number in range(records))
+    if size:
+        blob += (b"%d a=" % size).ljust(size - 1, b"x") + b"\n"
+    member = tarfile.TarInfo("notes")
+    member.type, member.size = kind, len(blob)
+    return member.tobuf(tarfile.USTAR_FORMAT) + blob + b"\0" * (-len(blob) % tarfile.BLOCKSIZE)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE])
+@pytest.mark.parametrize(
+    ("records", "size", "headers", "members"),
+    [(5_000, 0, 1, 1), (0, 2 << 20, 1, 1), (10, 0, 30, 1), (1_000, 0, 1, 600), (0, 1_000_000, 1, 70)],
+    ids=["many notes", "a long one", "header before header", "many of all members", "long ones of all members"],
+)
+def test_headers_of_a_tar_that_would_take_long(
+    records: int, size: int, headers: int, members: int, kind: bytes, tmp_path: Path, ours: Path
+) -> None:
+    plain = tarfile.TarInfo("a").tobuf(tarfile.USTAR_FORMAT)
+    blob = (noted(records, size, kind) * headers + plain) * members
+    (tmp_path / "a.tar").write_bytes(plain + blob + bytes(1024))
+    refused(take(tmp_path / "a.tar", RULES, ours), "larger than can be right")
+
+
+def test_what_tars_usually_note_of_their_members_does_no_harm(tmp_path: Path, ours: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
+        tar.pax_headers = {"comment": "0" * 40}
+        for number in range(2_000):
+            notes = {f"SCHILY.xattr.user.{key}": "\n" * 20 for key in "abcdef"} | {"mtime": "1700000000.123456789"}
+            member = tarfile.TarInfo(f"{'long' * 40}/{number}")
+            member.pax_headers = notes
+            tar.addfile(member)
+        tar.add(pack("folder", tmp_path, {"train_gpt2.c": b"x"}) / "train_gpt2.c", "train_gpt2.c")
+    assert take(tmp_path / "a.tar.gz", RULES, ours).files.keys() >= {"train_gpt2.c"}
+
+
+@pytest.mark.parametrize("large", [False, True], ids=["one size", "two sizes"])
+def test_a_zip_whose_list_is_too_long_to_be_read(large: bool, tmp_path: Path, ours: Path) -> None:
+    """Where there is a record of 64 bits, the list is read by that, whatever the usual one says."""
+    name = b"x" * 60_000
+    listed = struct.pack("<4s4B4HL2L5H2L", b"PK\1\2", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, len(name), *[0] * 6) + name
+    listed *= 300
+    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 300, 300, len(listed), 0, 0)
+    if large:
+        end = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 300, 300, len(listed), 0)
+        end += struct.pack("<4sLQL", b"PK\6\7", 0, len(listed), 1)
+        end += struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, 100, 0xFFFFFFFF, 0)
+    (tmp_path / "a.zip").write_bytes(listed + end)
     refused(take(tmp_path / "a.zip", RULES, ours), f"it holds more than {MOST_ENTRIES} files")
 
 
