@@ -61,7 +61,7 @@ def not_loaded(path: str, seconds: float) -> dict[str, Any]:
         _open_lazily(path)
 
     ending = in_own_process(work, seconds)
-    # What cannot be opened, each probe says for itself. The word alone tells nothing: a constructor can send it, and hang.
+    # What cannot be opened, each probe says for itself. The word alone tells nothing: a constructor can send it, too.
     unopened = (ending.status, ending.code) == ("exited", RAISED) and ending.merged().get("error")
     if ending.status == "ok" or unopened:
         return {}
