@@ -56,7 +56,7 @@ def load_yaml(path: Path, model: type[Model]) -> Model:
         return model.model_validate(content)
     except OSError as error:
         raise InfrastructureError(f"cannot read {path}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InfrastructureError(f"{path} is not YAML: {error}") from error
     except ValidationError as error:
         raise InfrastructureError(_problems(path, text, error)) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, a date that there is not
+        raise InfrastructureError(f"{path} is not YAML: {error}") from error

@@ -13,6 +13,7 @@ import yaml
 from grader.assignment import known_ids
 from grader.assignment import load as load_assignment
 from grader.batch import names
+from grader.batch.late import YEARS
 from grader.batch.roster import Roster, key_of
 from grader.errors import UsageError
 from grader.report.batch import Student
@@ -78,15 +79,15 @@ def find(root: Path, roster: Roster | None, every: bool = False, out: Path | Non
 
 
 def _find(root: Path, roster: Roster | None, every: bool, out: Path | None) -> Findings:
+    findings = Findings()
     if (root / GRADESCOPE).is_file():
-        found = list(_gradescope(root))
+        found = list(_gradescope(root, findings))
     else:
         entries = sorted(p for p in _inside(root, out) if p.name != GRADESCOPE)
         from_canvas = [(p, names.canvas(p.name)) for p in entries]
         found = [*_canvas([(p, n) for p, n in from_canvas if n]), *_plain(p for p, n in from_canvas if n is None)]
     if not found:
         raise UsageError(f"there are no submissions in {root}: a folder, archive or file a student is expected")
-    findings = Findings()
     joined = [_joined(one, roster, findings) for one in found] if roster else found
     _choose(joined, every, findings)
     if roster:
@@ -149,7 +150,7 @@ def _canvas(files: Iterable[tuple[Path, names.CanvasName]]) -> Iterable[HandedIn
             )
 
 
-def _gradescope(root: Path) -> Iterable[HandedIn]:
+def _gradescope(root: Path, findings: Findings) -> Iterable[HandedIn]:
     """The folders that Gradescope's metadata names; a group's submission is each member's."""
     try:
         text = (root / GRADESCOPE).read_text(encoding="utf-8")
@@ -158,8 +159,11 @@ def _gradescope(root: Path) -> Iterable[HandedIn]:
         raise UsageError(f"{root / GRADESCOPE} cannot be read: {error}") from error
     if not isinstance(listed, dict):
         raise UsageError(f"{root / GRADESCOPE} is not what Gradescope writes: it names no submissions")
-    for folder, about in sorted((str(k), v) for k, v in listed.items()):
-        if not isinstance(about, dict) or not (root / folder).is_dir() or "/" in folder:
+    for folder, about in sorted(((str(k), v) for k, v in listed.items()), key=lambda one: one[0]):
+        if not names.is_plain(folder):
+            findings.notes.append(f"{GRADESCOPE}: `{_said(folder)[:80]}` is no name of a folder, and is left out")
+            continue
+        if not isinstance(about, dict) or not (root / folder).is_dir():
             continue
         at = about.get(":created_at")
         moment = _moment(at)
@@ -180,13 +184,13 @@ def _gradescope(root: Path) -> Iterable[HandedIn]:
 
 
 def _moment(value: object) -> datetime | None:
-    """A time of the metadata; without a zone it is UTC."""
+    """A time of the metadata; without a zone it is UTC. One that no calendar of a course has is none."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
         except ValueError:
             return None
-    if not isinstance(value, datetime):
+    if not isinstance(value, datetime) or value.year not in YEARS:
         return None
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 

@@ -11,14 +11,28 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
+from typing import Annotated
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from grader.data import Strict, load_yaml
-from grader.errors import UsageError
+from grader.errors import InfrastructureError, UsageError
 
 CENT = Decimal("0.01")
+# What is beyond these is a slip, and more than arithmetic on dates can do.
+YEARS = range(1971, 2200)
+MOST_DAYS = 36_500
+MOST_MINUTES = 527_040  # a year
+
+
+def _in_range(value: datetime) -> datetime:
+    if value.year not in YEARS:
+        raise ValueError(f"the year is to be from {YEARS[0]} to {YEARS[-1]}")
+    return value
+
+
+Due = Annotated[datetime, AfterValidator(_in_range)]
 
 
 class Extension(Strict):
@@ -26,8 +40,8 @@ class Extension(Strict):
 
     student: str = Field(description="the student's key in the ledger, login, or number")
     assignment: str
-    due: datetime | None = Field(default=None, description="a due time of its own")
-    days: int = Field(default=0, ge=0, description="so many days later than the others'")
+    due: Due | None = Field(default=None, description="a due time of its own")
+    days: int = Field(default=0, ge=0, le=MOST_DAYS, description="so many days later than the others'")
     why: str = ""
 
     @model_validator(mode="after")
@@ -49,12 +63,16 @@ class Policy(Strict):
     """The course's rules on late submissions."""
 
     timezone: str = Field(description="an IANA name, e.g. America/New_York")
-    due: dict[str, datetime] = Field(description="assignment → due time; without a zone it is local")
-    free_days: int = Field(ge=0, description="penalty-free days of a student, over all assignments")
+    due: dict[str, Due] = Field(description="assignment → due time; without a zone it is local")
+    free_days: int = Field(ge=0, le=MOST_DAYS, description="penalty-free days of a student, over all assignments")
     percent_per_day: Decimal = Field(ge=0, le=100, description="of the score, for each day beyond the free ones")
-    grace_minutes: int = Field(0, ge=0, description="so late is not late")
-    most_free_days: int | None = Field(None, ge=0, description="of the free days, at most so many for one assignment")
-    most_days: int | None = Field(None, ge=0, description="later than so many days a submission has no points")
+    grace_minutes: int = Field(0, ge=0, le=MOST_MINUTES, description="so late is not late")
+    most_free_days: int | None = Field(
+        None, ge=0, le=MOST_DAYS, description="of the free days, at most so many for one assignment"
+    )
+    most_days: int | None = Field(
+        None, ge=0, le=MOST_DAYS, description="later than so many days a submission has no points"
+    )
     extensions: list[Extension] = Field([])
     excused: list[Excused] = Field([])
 
@@ -125,12 +143,14 @@ def load(path: Path) -> Policy:
     """Reads a policy.
 
     Raises:
-        UsageError: it is not there.
-        InfrastructureError: it is not YAML, or does not fit the model.
+        UsageError: it is not there, is not YAML, or does not fit the model.
     """
     if not path.is_file():
         raise UsageError(f"--late: there is no file {path}")
-    return load_yaml(path, Policy)
+    try:
+        return load_yaml(path, Policy)
+    except InfrastructureError as error:  # the file is the user's, and none of ours
+        raise UsageError(str(error)) from error
 
 
 def days_late(policy: Policy, due: datetime, at: datetime) -> int:

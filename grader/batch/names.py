@@ -48,6 +48,11 @@ def canvas(name: str) -> CanvasName | None:
     return CanvasName(found["who"], found["late"] is not None, found["user"], int(found["attachment"]), file, version)
 
 
+def is_plain(name: str) -> bool:
+    """Whether it names something that lies in a folder itself, and nothing above, below or elsewhere."""
+    return name not in ("", ".", "..") and not set(name) & set("/\\\0")
+
+
 def key(text: str) -> str:
     """A name for a folder, the same for the same text, different for different ones.
 

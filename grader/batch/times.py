@@ -9,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from grader.batch import lists
+from grader.batch.late import YEARS
 from grader.batch.roster import COLUMNS
 from grader.errors import UsageError
 
@@ -37,6 +38,8 @@ def load(path: Path, zone: ZoneInfo) -> Mapping[str, datetime]:
             moment = datetime.fromisoformat(_AS_ISO.sub(r"\1\2", text))
             moment = moment if moment.tzinfo else moment.replace(tzinfo=zone)
             moment.astimezone(UTC)
+            if moment.year not in YEARS:
+                raise ValueError("no course has such a year")
         except (ValueError, OverflowError) as error:
             raise UsageError(f"--times: {path}:{number}: {text!r} is not a time like 2026-10-01T23:59:00") from error
         if found.get(handle, moment) != moment:

@@ -93,6 +93,18 @@ def test_gradescope_says_who_and_when_and_a_group_shares(tmp_path: Path) -> None
     assert ann.paths == bob.paths
 
 
+def test_gradescope_s_metadata_leads_nowhere_else(tmp_path: Path) -> None:
+    export = tmp_path / "export"
+    touch(export, "submission_1/train_gpt2.c", "submission_1/deeper/train_gpt2.c")
+    person = '{":submitters": [{":name": P, ":email": p@x.edu}]}'
+    odd = ["..", ".", "", "/", "../export", "submission_1/deeper", "submission_1\\\\deeper", str(tmp_path), "a\\0"]
+    (export / find.GRADESCOPE).write_text(GRADESCOPE + "".join(f'"{name}": {person}\n' for name in odd))
+    found = find.find(export, None)
+    assert {one.label for one in found.submissions} == {"submission_1"}
+    assert len(found.notes) == len(odd)
+    assert f"{find.GRADESCOPE}: `..` is no name of a folder, and is left out" in found.notes
+
+
 @pytest.mark.parametrize("text", ["[1, 2]", "{a", "!!python/object/apply:os.system [id]"])
 def test_metadata_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / find.GRADESCOPE).write_text(text)

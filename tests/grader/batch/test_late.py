@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from grader.batch.late import Excused, Extension, Lateness, Policy, Submitted, days_late, judge, load
-from grader.errors import InfrastructureError, UsageError
+from grader.errors import UsageError
 
 DUE = {"A2": datetime(2026, 10, 1, 23, 59), "HW2": datetime(2026, 11, 2, 23, 59)}
 
@@ -125,5 +125,40 @@ def test_a_policy_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no file"):
         load(tmp_path / "none.yaml")
     path.write_text("timezone: America/New_York\nfree_days: many\n")
-    with pytest.raises(InfrastructureError, match=r"late.yaml:2: free_days"):
+    with pytest.raises(UsageError, match=r"late.yaml:2: free_days"):
         load(path)
+
+
+EXTENDED = "extensions: [{student: s, assignment: A2, "
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("due: {A2: 9999-12-31T23:59:00}", "due.A2: .*the year is to be from 1971 to 2199"),
+        ("due: {A2: 0001-01-01T00:00:00+14:00}", "due.A2: .*the year"),
+        ("due: {A2: 2026-13-01T00:00:00}", "is not YAML: month must be"),
+        (f"grace_minutes: {10**18}", "grace_minutes: .*less than or equal to 527040"),
+        (f"grace_minutes: {'9' * 5000}", "late.yaml"),
+        (f"free_days: {10**30}", "free_days: .*less than or equal to 36500"),
+        (f"most_free_days: {10**30}", "most_free_days: .*less than"),
+        (f"most_days: {10**30}", "most_days: .*less than"),
+        (f"{EXTENDED}days: 99999999999}}]", r"extensions.0.days: .*less than or equal to 36500"),
+        (f"{EXTENDED}due: 9999-12-31T23:59:00}}]", "extensions.0.due: .*the year"),
+        ("[" * 5000, "late.yaml"),
+    ],
+    ids=range(11),
+)
+def test_what_no_calendar_has_is_told_as_it_is_loaded(given: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "late.yaml"
+    usual = ["timezone: America/New_York", "due: {A2: 2026-10-01T23:59:00}", "free_days: 3", "percent_per_day: 20"]
+    path.write_text("\n".join([*(line for line in usual if line.split(":")[0] != given.split(":")[0]), given]))
+    with pytest.raises(UsageError, match=said):
+        load(path)
+
+
+def test_the_latest_of_all_can_be_computed() -> None:
+    own = Extension(student="s", assignment="A2", days=36_500)
+    late = policy(due={"A2": datetime(2199, 12, 31, 23, 59)}, grace_minutes=527_040, extensions=[own])
+    assert judge(late, ["s"], [Submitted("A2", at("2199-12-31T23:59:59+00:00"))])["A2"].days == 0
+    assert days_late(policy(), DUE["A2"], at("2199-12-31T23:59:59+00:00")) > 60_000
