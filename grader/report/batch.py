@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -11,6 +10,7 @@ from typing import Self
 from grader.result import Result
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_PARTED = re.compile(r";(?=[\s\"]*[=+\-@])")
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,20 @@ class Line:
 
 
 def cell(text: object) -> str:
-    """A cell that no spreadsheet takes for a formula: an apostrophe stands before what begins like one."""
+    """A cell that no spreadsheet takes for a formula: an apostrophe stands before what begins like one.
+
+    What stands behind a semicolon begins a cell for a spreadsheet that parts cells there.
+    """
     found = "".join(c if c.isprintable() else " " for c in str(text))
+    found = _PARTED.sub(";'", found)
     return f"'{found}" if found.startswith(_FORMULA) else found
+
+
+def _written(text: str) -> str:
+    """A cell as it stands in the file; in quotes where any spreadsheet could part it."""
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',;"') else text
 
 
 def table(rows: Iterable[Sequence[object]]) -> str:
     """Rows as CSV."""
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerows([cell(value) for value in row] for row in rows)
-    return file.getvalue()
+    return "".join(",".join(_written(cell(value)) for value in row) + "\n" for row in rows)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,6 +59,25 @@ def test_no_cell_is_a_formula(text: str) -> None:
     found = cell(text)
     assert not found.startswith(("=", "+", "-", "@", "\t", "\r"))
     assert found.isprintable()
+
+
+@pytest.mark.parametrize("name", ["a;=cmd", 'a; "=cmd"', "a;;+1;-1", "a\t=cmd", ";@x", "=1;=2"])
+@pytest.mark.parametrize("parting", [",", ";", "\t", ",;", ",;\t"])
+def test_no_cell_is_a_formula_whatever_parts_the_cells(name: str, parting: str) -> None:
+    """As a spreadsheet reads them: a quote counts where a cell begins, and a user may choose several separators."""
+    for text in (table.render([Line(Student(name, section=name), "1")]), canvas.render([Line(ANN, name)], name)):
+        quoted = re.compile(f'(?:^|(?<=[{parting}]))"(?:[^"]|"")*"(?=[{parting}]|$)', re.MULTILINE)
+        cells = re.split(f"[{parting}\n]", quoted.sub("quoted", text))
+        assert not [one for one in cells if one.lstrip(' "').startswith(("=", "+", "-", "@"))]
+
+
+def test_a_cell_with_a_semicolon_is_one_cell() -> None:
+    assert canvas.render([Line(Student("Last; Ann", "7"), "1")], "A2 (1)").splitlines()[-1] == '"Last; Ann",7,,,,1'
+
+
+def test_quoted_cells_are_read_back() -> None:
+    for name in ('Last, "Ann"', '"', '""', ";", "a;b,c"):
+        assert read(canvas.render([Line(Student(name), "1")], "A2 (1)"))[-1] == [name, "", "", "", "", "1"]
 
 
 @settings(max_examples=20)
