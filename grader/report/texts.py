@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_CI_COMMAND = re.compile(r"(?<!\S)::|##\[")  # what a CI service takes for a command to itself
+# What a CI service takes for a command to itself: ::error::, ##[error], ##vso[task.…], ##teamcity[…]
+_CI_COMMAND = re.compile(r"(?<!\S)::|##(?=\w*\[)")
 LONGEST = 4_000  # characters of one text in a report
 CUT = "\n… (cut here)"
 

@@ -20,6 +20,7 @@ LOST: list[Verdict] = ["fail", "not_implemented", "crashed", "timed_out", "block
 # What has a meaning somewhere: markup, workflow commands, formulas, escapes, bidirectional text, broken encodings.
 PIECES = [
     "]]>", "<script>", "&amp;", "`", "```\n", "~~~", "|", "\\", '"', "'", "::error::x", "##[error]", "%0A", ":", ",",
+    "##vso[x]", "##teamcity[", ";",
     "\n", "\r", "\t", "\x00", "\x08", "\x1b[31m", "\x7f", "\x9b", "\u202e", "\u2028", "\ufeff", "\ufffe", "\uffff",
     "\U0001f600", "é", "=1+1", "@all", "-2", "[a](javascript:b)", "![](http://c)", "</details>",
     '{"scores": {}}', "$HOME",

@@ -153,7 +153,7 @@ def of_github(given: Result) -> tuple[int, int, Points]:
     lines = github.render(given, "A2", "token").rstrip("\n").split("\n")
     end = lines.index("::token::")
     assert lines[0] == "::stop-commands::token"
-    assert not [line for line in lines[1:end] if line.lstrip().startswith("::") or "##[" in line]
+    assert not [line for line in lines[1:end] if line.lstrip().startswith("::") or re.search(r"##\w*\[", line)]
     assert all(re.match(r"::(error|warning|notice) [^:]*::", line) for line in lines[end + 1 :])
     score = next(line for line in lines[end + 1 :] if line.startswith("::notice title=score::"))
     found = re.search(r": (\d+)/(\d+)", score)
