@@ -71,6 +71,20 @@ def test_a_loss_that_is_a_method_is_inferred(eps: str, points: int, tmp_path: Pa
     assert all(check["inferred"] for check in row["checks"])
 
 
+def test_a_renamed_loss_without_a_derivative_earns_nothing(tmp_path: Path) -> None:
+    detached = "minitorch.tensor(value.to_numpy().tolist(), backend=BACKEND).view(1) + (out - out).mean().view(1)"
+
+    def change(text: str) -> str:
+        assert "return -log_likelihood.mean()" in text
+        text = text.replace("return -log_likelihood.mean()", f"value = -log_likelihood.mean()\n    return {detached}")
+        return text.replace("binary_cross_entropy_loss(", "loss_of(")
+
+    graded = grade_hw2(changed(tmp_path, FILES[1], change), "--only", "binary_cross_entropy_loss")
+    row = graded.rows["binary_cross_entropy_loss"]
+    assert (row["points"], row["verdict"], row["inferred"]) == (0, "fail", True), graded.said()
+    assert "dw1" in row["detail"]
+
+
 def test_a_program_that_never_says_train_or_eval_is_followed_by_what_it_prints(tmp_path: Path) -> None:
     submission = changed(
         tmp_path, FILES[1], lambda text: text.replace("model.train()", "pass").replace("model.eval()", "pass")
