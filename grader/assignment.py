@@ -59,6 +59,12 @@ class Fallback(Strict):
     check: str
     tensors: list[str] = Field(min_length=1, description="what it feeds first")
     beyond: list[str] = Field([], description="what it cannot reach: wrong there, something else is at fault")
+    also: Fallback | None = Field(None, description="where that is right: what shows the rest, and is to be right too")
+
+    @property
+    def checks(self) -> list[str]:
+        """All checks that the evidence comes from."""
+        return [self.check, *(self.also.checks if self.also else [])]
 
 
 class Curve(Strict):
@@ -86,6 +92,9 @@ class Check(Strict):
     official: bool = Field(False, description="judged by the handout's limits, not the measured ones")
     context: list[str] = Field([], description="tensors shown, not judged")
     calls: bool = Field(False, description="the order of calls explains a failure")
+    seen_min: float = Field(
+        1.0, gt=0, le=1, description="the least share of the calls that must be seen for them to outweigh wrong tensors"
+    )
     allocates: str = Field("", description="the memory that the function allocates, for telling what was never set")
     fallback: Fallback | None = None
     cases_min: int = Field(1, ge=1, description="fewest cases that a fixture set must hold")
@@ -98,7 +107,7 @@ class Check(Strict):
         None, description="for a check that stands in: the check that fails too, since what is replaced did not serve"
     )
     training: bool = Field(False, description="left out with --no-training")
-    says: str = Field("", description="for a check that a row looks at: what its failure means")
+    says: str = Field("", description="for a check that a row looks at, or takes evidence from: what its failure means")
     says_of: str = Field("", description="a text that the failure must hold for `says` to be its meaning; empty: any")
     limits: Limits | None = None
     curves: list[Curve] = Field([], description="shown in the report")
@@ -225,7 +234,7 @@ class Assignment(Strict):
         self._known("check", self.checks, [n for c in self.checks.values() for n in c.instead])
         self._known("check", self.checks, [c.blames for c in self.checks.values() if c.blames])
         self._known("check", self.checks, [c.cases_of for c in self.checks.values() if c.cases_of])
-        self._known("check", self.checks, [c.fallback.check for c in self.checks.values() if c.fallback])
+        self._known("check", self.checks, [f for c in self.checks.values() if c.fallback for f in c.fallback.checks])
         self._known("build", self.builds, [c.build for c in self.checks.values()])
         self._known("build", self.builds, [b for c in self.checks.values() for b in c.support])
         self._known("build", self.builds, [p for b in self.builds.values() for p in b.parts])
@@ -251,7 +260,7 @@ class Assignment(Strict):
         An inferred operator's verdict decides what the wiring's evidence is worth: it is seen, or not inferred.
         """
         for name, check in self.checks.items():
-            others = [*check.instead, *([check.fallback.check] if check.fallback else [])]
+            others = [*check.instead, *(check.fallback.checks if check.fallback else [])]
             if (told := check.visibility) == "visible" or not (check.fallback or name == self.transcript):
                 apart = next((other for other in others if self.checks[other].visibility != told), None)
                 if apart is None:

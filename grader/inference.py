@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grader.assignment import Assignment, Fallback, Row
@@ -26,13 +27,21 @@ def infer(run: Run, built: Built) -> None:
         unavailable = [part for part in check.needs if part in built.report.unavailable]
         if not unavailable or check.fallback is None:
             continue
-        source = sources.get(check.fallback.check) or _source(run, check.fallback.check, built)
-        sources[check.fallback.check] = source
-        beyond = _beyond(run, built, check.fallback)
-        run.grading.judged[name] = _inferred(run.grading.judged[name], source, check.fallback, beyond)
+        run.grading.judged[name] = _by_evidence(run, built, run.grading.judged[name], check.fallback, sources)
     for name, check in run.grading.checks.items():
         if check.calls:
             _settle_wiring(run, built, name)
+
+
+def _by_evidence(run: Run, built: Built, blocked: Judged, fallback: Fallback, sources: dict[str, Judged]) -> Judged:
+    """The verdict by the first evidence, and where that is right, by the next, too."""
+    if fallback.check not in sources:
+        sources[fallback.check] = _source(run, fallback.check, built)
+    first = _inferred(run, blocked, sources[fallback.check], fallback, _beyond(run, built, fallback))
+    if first.verdict != "pass" or fallback.also is None:
+        return first
+    last = _by_evidence(run, built, blocked, fallback.also, sources)
+    return replace(last, comparisons=[*first.comparisons, *last.comparisons])
 
 
 def blame(run: Run) -> None:
@@ -82,22 +91,31 @@ def _source(run: Run, name: str, built: Built) -> Judged:
     return run.grading.judged[name]
 
 
-def _inferred(blocked: Judged, source: Judged, fallback: Fallback, beyond: Sequence[str]) -> Judged:
+def _inferred(run: Run, blocked: Judged, source: Judged, fallback: Fallback, beyond: Sequence[str]) -> Judged:
     comparisons = source.compared(fallback.tensors)
     wrong = [c for c in comparisons if not c.ok]
     elsewhere = [c.tensor for c in source.compared(beyond) if not c.ok]
-    if not comparisons or (wrong and elsewhere):
-        why = (
-            f"{', '.join(dict.fromkeys(elsewhere))} are wrong, which it does not reach"
-            if elsewhere
-            else "it gives nothing"
-        )
+    why = ""
+    if wrong and elsewhere:
+        why = f"{', '.join(dict.fromkeys(elsewhere))} are wrong, which it does not reach"
+    elif not _shows(run, source, fallback):
+        why = "it gives too little" if comparisons else "it gives nothing"
+        why += f" ({source.detail})" if source.detail else ""
+    if why:
         detail = f"{blocked.detail}; and {fallback.check} cannot say more of it: {why}"
         return Judged("blocked", detail=detail, inferred=True)
     if wrong:
+        says = run.grading.check(fallback.check).says
         detail = f"{blocked.detail}; {', '.join(dict.fromkeys(c.tensor for c in wrong))}, which it feeds, are wrong"
-        return Judged("fail", comparisons, detail, inferred=True)
+        return Judged("fail", comparisons, f"{detail}: {says}" if says else detail, inferred=True)
     return Judged("pass", comparisons, blocked.detail, inferred=True)
+
+
+def _shows(run: Run, source: Judged, fallback: Fallback) -> bool:
+    """Whether all the tensors are there, in as many cases as their check must have: some of them say too little."""
+    check = run.grading.check(fallback.check)
+    least = run.grading.check(check.cases_of or fallback.check).cases_min
+    return all(len({c.case for c in source.compared([tensor])}) >= least for tensor in fallback.tensors)
 
 
 def _settle_wiring(run: Run, built: Built, name: str) -> None:
@@ -108,17 +126,33 @@ def _settle_wiring(run: Run, built: Built, name: str) -> None:
     """
     wiring = run.grading.judged[name]
     left = left_to_the_student(built)
-    guilty = [
-        check.fallback
+    guilty = {
+        check.function: check.fallback
         for other, check in run.grading.checks.items()
         if check.fallback and check.function in left and run.grading.judged[other].verdict != "pass"
-    ]
+    }
     if wiring.verdict != "fail" or wiring.calls_differ or wiring.detail or not guilty:
         return
-    unreached = [tensor for tensor in guilty[0].beyond if all(tensor in fallback.beyond for fallback in guilty)]
+    if not _calls_seen(wiring, guilty, run.grading.check(name).seen_min):
+        return
+    unreached = [t for t in next(iter(guilty.values())).beyond if all(t in f.beyond for f in guilty.values())]
     if all(c.ok for c in wiring.compared(unreached)):
         wiring.verdict, wiring.inferred = "pass", True
         wiring.detail = "all other calls are made on the right tensors, in the right order"
+
+
+def _calls_seen(wiring: Judged, guilty: Collection[str], least: float) -> bool:
+    """Whether enough of the calls was recorded to speak for the wiring.
+
+    One of the student's operators is called without a record. That is excused where its own row is lost, and no other
+    call goes unseen: a `gpt2_backward` that calls nothing is wired like any other of which nothing is seen.
+    """
+    shares = [
+        len(right) / (len(right) + len(wiring.unseen.get(case, [])))
+        for case, (_, right) in wiring.calls.items()
+        if right and set(wiring.unseen.get(case, [])) <= set(guilty)
+    ]
+    return bool(shares) and len(shares) == len(wiring.calls) and min(shares) >= least
 
 
 def scored(assignment: Assignment, rows: Sequence[Row], results: Mapping[str, CheckResult]) -> list[RowResult]:

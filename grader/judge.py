@@ -46,6 +46,7 @@ class Judged:
         named: known mistakes that what was handed back is told to be, since there is nothing to compare.
         endings: the cases that did not end well.
         calls: by case, those that were made and the right ones, those of the student's own operators left out.
+        unseen: by case, the functions of the right calls that were left out.
         writes: inputs that the code wrote to.
     """
 
@@ -64,6 +65,7 @@ class Judged:
     advice: list[str] = field(default_factory=list)
     endings: dict[str, Verdict] = field(default_factory=dict)
     calls: dict[str, tuple[list[Call], list[Call]]] = field(default_factory=dict)
+    unseen: dict[str, list[str]] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
     explained: Explained = field(default_factory=Explained)
     found: list[Explanation] = field(default_factory=list)  # by what has watched the code as it ran
@@ -142,6 +144,7 @@ class Judge:
         judged.endings, judged.writes = self._endings_by_case(cases, probed), _writes(cases, probed)
         if check.calls:
             judged.calls = {case.id: found for case in cases if (found := _calls(case, probed, own)) is not None}
+            judged.unseen = {case.id: [c["function"] for c in case.calls if c["function"] in own] for case in cases}
             judged.calls_differ = _calls_differ(cases, judged, self.values)
         if judged.verdict not in ("pass", "not_implemented"):
             judged.output = probed.outcome.output

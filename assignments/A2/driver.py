@@ -23,6 +23,7 @@ def _probes() -> dict[str, Callable[[Job, dict[str, Any]], dict[str, Any]]]:
         "function": functions.probe_function,
         "zero_grad": programs.probe_zero_grad,
         "wiring": programs.probe_wiring,
+        "adds": programs.probe_adds,
         "no_targets": programs.probe_no_targets,
         "update": programs.probe_update,
         "ten_steps": programs.probe_ten_steps,

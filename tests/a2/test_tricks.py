@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,41 @@ WRONG_GELU = patched("gelu_backward", "3.0f * GELU_CUBIC", "2.0f * GELU_CUBIC")
 TURNED = "#if 0\nvoid gelu_backward(float* dinp, float* dout, float* inp, int N) {}\n#endif\n"
 LOSSES = ("grads_acts.losses[i] = 1.0f / BT;", "grads_acts.losses[i] = 1.0f;")
 FORGED = 'for (int f = 3; f < 20; f++) { dprintf(f, "{\\"status\\": \\"ok\\", \\"done\\": true, \\"code\\": 0}\\n"); }'
+
+
+ROW_OF = {
+    "encoder_backward": "encoder_backward",
+    "layernorm_backward": "layernorm_backward",
+    "matmul_backward": "matmul_backward",
+    "attention_backward": "attention_backward",
+    "gelu_backward": "gelu_residual_backward",
+    "residual_backward": "gelu_residual_backward",
+    "crossentropy_softmax_backward": "crossentropy_softmax_backward",
+}
+# What makes an operator set a result where it is to add to it; over zeros the two are the same.
+FORGETS = {
+    "encoder_backward": "memset(dwpe, 0, sizeof(float) * T * C);",
+    "layernorm_backward": "memset(dbias, 0, sizeof(float) * C);",
+    "matmul_backward": "memset(dinp, 0, sizeof(float) * B * T * C);",
+    "attention_backward": "memset(dinp, 0, sizeof(float) * B * T * 3 * C);",
+    "gelu_backward": "memset(dinp, 0, sizeof(float) * N);",
+    "residual_backward": "memset(dinp2, 0, sizeof(float) * N);",
+    "crossentropy_softmax_backward": "memset(dlogits, 0, sizeof(float) * B * T * Vp);",
+}
+MORE_THAN_ONE_RESULT = [
+    ("matmul_backward", "memset(dweight, 0, sizeof(float) * OC * C);"),
+    ("matmul_backward", "if (dbias) { memset(dbias, 0, sizeof(float) * OC); }"),
+    ("layernorm_backward", "memset(dweight, 0, sizeof(float) * C);"),
+    ("residual_backward", "memset(dinp1, 0, sizeof(float) * N);"),
+]
+
+
+def declared_otherwise(operators: Iterable[str], text: str) -> str:
+    """The operators with a parameter more, which keeps them from being called alone."""
+    for name in operators:
+        text = re.sub(rf"(void {name}\([^)]*)\)", r"\1, int unused)", text)
+        text = re.sub(rf"(?<!void )\b{name}\(([^;{{]*)\);", rf"{name}(\1, 0);", text)
+    return text
 
 
 def before_gelu(front: str, text: str) -> str:
@@ -57,6 +94,55 @@ def test_a_function_that_nothing_can_replace_costs_its_row_alone(front: str, tmp
     result = graded(tmp_path, WRONG_GELU.replace("void gelu_backward(", f"{front} void gelu_backward(", 1))
     assert "gelu_residual_backward" in result.lost, result.said()
     assert result.lost <= {"gelu_residual_backward", "adamw"}, result.said()
+
+
+def test_right_operators_that_are_all_declared_otherwise_keep_their_points(tmp_path: Path) -> None:
+    result = graded(tmp_path, declared_otherwise(FORGETS, RIGHT))
+    assert result.result["score"] == 100, result.said()
+    assert {name for name, row in result.rows.items() if row["inferred"]} == set(ROW_OF.values())
+
+
+def test_another_declaration_does_not_hide_that_an_operator_sets(tmp_path: Path) -> None:
+    operators = ["matmul_backward", "attention_backward", "gelu_backward", "crossentropy_softmax_backward"]
+    text = RIGHT
+    for name in operators:
+        text = entered(name, FORGETS[name], text)
+    result = graded(tmp_path, declared_otherwise(operators, text))
+    assert result.lost == {ROW_OF[name] for name in operators}, result.said()
+    assert all("it is to add" in result.rows[ROW_OF[name]]["detail"] for name in operators)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("function", "statement"), [*FORGETS.items(), *MORE_THAN_ONE_RESULT])
+def test_an_operator_that_sets_costs_its_row_alone_however_it_is_declared(
+    function: str, statement: str, tmp_path: Path
+) -> None:
+    result = graded(tmp_path, declared_otherwise(FORGETS, entered(function, statement)))
+    assert result.lost == {ROW_OF[function]}, result.said()
+
+
+def without(function: str, text: str) -> str:
+    """The source with an operator that does nothing."""
+    return entered(function, "return;", text)
+
+
+def unwired(text: str) -> str:
+    """The source with a `gpt2_backward` that has its buffers, and calls nothing."""
+    return patched("gpt2_backward", "    // mean_loss is the mean", "    return;\n    // mean_loss is the mean", text)
+
+
+def test_wiring_of_which_nothing_is_seen_earns_nothing(tmp_path: Path) -> None:
+    hidden = "#pragma GCC visibility push(hidden)\nvoid encoder_backward("
+    text = without("matmul_backward", unwired(RIGHT)).replace("void encoder_backward(", hidden, 1)
+    shown = text.replace("void gpt2_zero_grad(", "#pragma GCC visibility pop\nvoid gpt2_zero_grad(", 1)
+    result = graded(tmp_path, shown)
+    assert result.lost == {"matmul_backward", "gpt2_backward", "adamw"}, result.said()
+
+
+def test_wiring_is_not_excused_by_the_operator_that_most_calls_are_of(tmp_path: Path) -> None:
+    text = re.sub(r"\n +matmul_backward\([^;{]*\);", "", without("matmul_backward", RIGHT))
+    result = graded(tmp_path, declared_otherwise(["matmul_backward"], text))
+    assert result.lost == {"matmul_backward", "gpt2_backward", "adamw"}, result.said()
 
 
 def test_how_a_process_ended_is_not_its_to_say(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
@@ -21,8 +22,14 @@ if TYPE_CHECKING:
 RIGHT, WRONG = floats(1.0, 2.0), floats(1.0, 3.0)
 PROBE = {**assignment_data()["checks"]["probe"], "needs": ["f"]}
 WHOLE = {**PROBE, "title": "the wiring", "function": "gpt2_backward", "needs": ["gpt2_backward"], "calls": True}
+WHOLE |= {"seen_min": 0.75}
+FALLBACK = {"check": "wiring", "tensors": ["dwte", "dwpe"], "also": {"check": "adds", "tensors": ["dwpe"]}}
 TABLE = assignment(
-    checks={"probe": {**PROBE, "fallback": {"check": "wiring", "tensors": ["dwte", "dwpe"]}}, "wiring": WHOLE},
+    checks={
+        "probe": {**PROBE, "fallback": FALLBACK},
+        "wiring": WHOLE,
+        "adds": {**PROBE, "needs": [], "cases_of": "wiring", "says": "it is to add"},
+    },
     rows=[{"id": "first", "title": "First", "points": 10, "checks": ["probe", "wiring"]}],
 )
 MISSING = "f: there is no function of this name in the file"
@@ -33,14 +40,31 @@ def comparison(tensor: str, right: bool = True) -> Comparison:
     return Comparison(**{**vars(made), "tensor": tensor})
 
 
-def inferred(wiring: Judged | None, unavailable: dict[str, str], later: Judged | None = None) -> dict[str, Judged]:
+def call(function: str) -> dict[str, object]:
+    return {"function": function, "args": {}}
+
+
+def recorded(judged: Judged, seen: int = 3, unseen: Sequence[str] = ("f",), cases: int = 1) -> Judged:
+    """With so many calls of another function that are right, and those of which there is no record."""
+    calls = [call("g")] * seen
+    judged.calls = {f"c{i}": (calls, calls) for i in range(cases)}
+    judged.unseen = {case: list(unseen) for case in judged.calls}
+    return judged
+
+
+ADDS = Judged("fail", [comparison("dwpe")])  # the tensors that it does not give are missing
+
+
+def inferred(
+    wiring: Judged | None, unavailable: dict[str, str], later: Judged | None = None, adds: Judged = ADDS
+) -> dict[str, Judged]:
     """What inference makes of a probe that could not be made; ``later`` is what probing the wiring now gives."""
     judged = {"probe": Judged("blocked", detail=MISSING)}
     if wiring is not None:
         judged["wiring"] = wiring
     wanted = {name: check for name, check in TABLE.checks.items() if name in judged}
     grading = SimpleNamespace(checks=wanted, judged=judged, check=TABLE.checks.__getitem__)
-    run = SimpleNamespace(grading=grading, probe=lambda *_: later)
+    run = SimpleNamespace(grading=grading, probe=lambda name, *_: adds if name == "adds" else later)
     infer(cast("Run", run), Built(Path(), BuildReport(ok=True, unavailable=unavailable), 0.0))
     return judged
 
@@ -52,10 +76,30 @@ def test_right_tensors_speak_for_the_function() -> None:
 
 
 def test_wrong_tensors_speak_against_it() -> None:
-    wiring = Judged("fail", [comparison("dwte", right=False), comparison("dwpe")])
-    found = inferred(wiring, {"f": MISSING})["probe"]
+    found = inferred(wrong_wiring(), {"f": MISSING})["probe"]
     assert (found.verdict, found.inferred) == ("fail", True)
     assert found.detail == f"{MISSING}; dwte, which it feeds, are wrong"
+
+
+@pytest.mark.parametrize("only", ["dwte", "dwpe"])
+def test_some_of_the_tensors_say_too_little(only: str) -> None:
+    found = inferred(Judged("fail", [comparison(only)]), {"f": MISSING})["probe"]
+    assert (found.verdict, found.inferred) == ("blocked", True)
+    assert "it gives too little" in found.detail
+
+
+def test_right_tensors_are_not_enough_where_it_sets_and_is_to_add() -> None:
+    wiring = Judged("pass", [comparison("dwte"), comparison("dwpe")])
+    found = inferred(wiring, {"f": MISSING}, adds=Judged("fail", [comparison("dwpe", right=False)]))["probe"]
+    assert (found.verdict, found.inferred) == ("fail", True)
+    assert found.detail == f"{MISSING}; dwpe, which it feeds, are wrong: it is to add"
+
+
+def test_what_was_not_seen_to_add_earns_nothing() -> None:
+    wiring = Judged("pass", [comparison("dwte"), comparison("dwpe")])
+    found = inferred(wiring, {"f": MISSING}, adds=Judged("crashed", detail="signal 11"))["probe"]
+    assert (found.verdict, found.inferred) == ("blocked", True)
+    assert found.detail == f"{MISSING}; and adds cannot say more of it: it gives nothing (signal 11)"
 
 
 def test_no_tensors_say_nothing_and_earn_nothing() -> None:
@@ -80,14 +124,35 @@ def test_what_was_probed_stays_as_it_is() -> None:
 
 
 def test_the_calls_speak_for_the_wiring_under_a_function_of_the_students() -> None:
-    found = inferred(Judged("fail", [comparison("dwte", right=False)]), {"f": MISSING})
+    found = inferred(recorded(wrong_wiring()), {"f": MISSING})
     assert (found["wiring"].verdict, found["wiring"].inferred) == ("pass", True)
     assert found["probe"].verdict == "fail"
 
 
+def wrong_wiring() -> Judged:
+    return Judged("fail", [comparison("dwte", right=False), comparison("dwpe")])
+
+
+@pytest.mark.parametrize(
+    "wiring",
+    [
+        wrong_wiring(),
+        recorded(wrong_wiring(), cases=0),
+        recorded(wrong_wiring(), seen=0),
+        recorded(wrong_wiring(), seen=0, unseen=[]),
+        recorded(wrong_wiring(), seen=5, unseen=["f", "f"]),
+        recorded(wrong_wiring(), seen=30, unseen=["f", "h"]),
+    ],
+    ids=["none", "no case", "none seen", "none right", "too few seen", "another unseen"],
+)
+def test_calls_that_were_not_seen_do_not_speak_for_the_wiring(wiring: Judged) -> None:
+    found = inferred(wiring, {"f": MISSING})
+    assert (found["wiring"].verdict, found["wiring"].inferred) == ("fail", False)
+
+
 def test_a_right_function_of_the_students_excuses_no_wiring() -> None:
     wiring = Judged("fail", [comparison("dwte"), comparison("dwpe"), comparison("dlnfw", right=False)])
-    found = inferred(wiring, {"f": MISSING})
+    found = inferred(recorded(wiring), {"f": MISSING})
     assert (found["wiring"].verdict, found["probe"].verdict) == ("fail", "pass")
 
 
@@ -103,7 +168,7 @@ def test_a_right_function_of_the_students_excuses_no_wiring() -> None:
 )
 def test_no_wiring_is_excused_for_more_than_wrong_tensors(wiring: Judged) -> None:
     before = wiring.verdict
-    assert inferred(wiring, {"f": MISSING})["wiring"].verdict == before
+    assert inferred(recorded(wiring), {"f": MISSING})["wiring"].verdict == before
 
 
 def adamw(direct: Verdict, whole: Verdict) -> RowResult:

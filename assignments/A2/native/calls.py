@@ -6,18 +6,10 @@ import ctypes
 import math
 from typing import Any
 
-from assignments.A2.native.model import (
-    ACTIVATION_GRADIENTS,
-    ACTIVATIONS,
-    GRADIENTS,
-    PARAMETERS,
-    Model,
-)
+from assignments.A2.native.model import GROUPS, ONCE, Model
 from assignments.A2.native.names import SIGNATURES
 
 MOST_CALLS, MOST_POINTERS, MOST_SIZES = 4096, 8, 4
-GROUPS = {PARAMETERS: "params", GRADIENTS: "grads", ACTIVATIONS: "acts", ACTIVATION_GRADIENTS: "grads_acts"}
-ONCE = ("wte", "wpe", "lnfw", "lnfb", "encoded", "lnf", "lnf_mean", "lnf_rstd", "logits", "probs", "losses")
 
 RECORDED = tuple(SIGNATURES.items())  # by the numbers of interpose.c's enum
 

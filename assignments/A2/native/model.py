@@ -13,6 +13,8 @@ from assignments.common.probe_io import Job, Report, Tensor, read_tensors
 
 CHECKPOINT_MAGIC, CHECKPOINT_VERSION = 20240326, 3
 PARAMETERS, GRADIENTS, ACTIVATIONS, ACTIVATION_GRADIENTS, FIRST_MOMENT, SECOND_MOMENT = range(6)
+GROUPS = {PARAMETERS: "params", GRADIENTS: "grads", ACTIVATIONS: "acts", ACTIVATION_GRADIENTS: "grads_acts"}
+ONCE = ("wte", "wpe", "lnfw", "lnfb", "encoded", "lnf", "lnf_mean", "lnf_rstd", "logits", "probs", "losses")
 
 PARAMETER_NAMES = [
     "wte",
@@ -134,6 +136,7 @@ class Model:
             ("tg_count", ctypes.c_size_t, [pointer, number]),
             ("tg_tokens", pointer, [pointer, number]),
             ("tg_zero_grad", None, [pointer]),
+            ("tg_clear_gradients", None, [pointer]),
             ("tg_backward", None, [pointer]),
             ("tg_guarded_backward", number, [pointer]),
             ("tg_update", None, [pointer, pointer, number]),
@@ -197,6 +200,20 @@ class Model:
     def own_count(self, group: int) -> int:
         """Number of elements of a group as the student's model has it, at least the interface's."""
         return max(int(self.library.tg_count(self.pointer, group)), self.count(group))
+
+    def first_layer(self, name: str) -> tuple[int, int]:
+        """Where a tensor's first layer lies, and its bytes: of ``grads_acts.qkv``; all of it where there are no layers.
+
+        Raises:
+            ValueError: the tensor is nowhere.
+        """
+        prefix, tensor = name.split(".")
+        group = next(g for g, known in GROUPS.items() if known == prefix)
+        shape = self.shapes[group][tensor]
+        address = self.address(group, list(self.shapes[group]).index(tensor))
+        if address is None:
+            raise ValueError(f"{name} is not allocated")
+        return address, 4 * math.prod(shape if tensor in ONCE else shape[1:])
 
     def view(self, address: int, shape: list[int]) -> Tensor:
         """The float32 tensor that lies at ``address``."""

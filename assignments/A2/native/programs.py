@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
+from array import array
 from typing import Any
 
 from assignments.A2.native.buffers import Fault, GuardedBuffer, Region, marked
@@ -169,6 +170,46 @@ def _beyond_the_gradients(job: Job, case: dict[str, Any]) -> dict[str, Any]:
 def _hand_back_gradients(case: dict[str, Any], model: Model, report: Report) -> None:
     report.send(untouched=model.memory(GRADIENTS) is None)
     write_tensors(case["out"], {**model.gradients(), "loss": floats([model.loss]), "logits": model.logits()})
+
+
+def probe_adds(job: Job, case: dict[str, Any]) -> dict[str, Any]:
+    """``gpt2_backward`` a second time, on buffers of which some hold what the first time left in them, the others zero.
+
+    For an operator that cannot be called alone: in a first pass all buffers are zero, and setting them is as good as
+    adding to them. ``holds`` names its results. Of those with layers, the first layer's alone hold something: the pass
+    comes to it last, so that nothing else is changed by it. A tensor of ``times`` is then so many times what it was,
+    and is handed back divided by that: what is right of one pass is right of it.
+    """
+
+    def work(report: Report) -> None:
+        _, model = _forward_over_ours(job, case, report)
+        report.send(stage="gpt2_backward")
+        model.backward()
+        held = [(place, ctypes.string_at(*place)) for place in map(model.first_layer, job.options["holds"].split())]
+        model.library.tg_clear_gradients(model.pointer)
+        for (address, size), data in held:
+            ctypes.memmove(address, data, size)
+        report.send(stage="gpt2_backward, called again")
+        model.backward()
+        found = model.gradients()
+        times = job.options["times"].split()
+        write_tensors(
+            case["out"],
+            {
+                name: _divided(found[name], model.first_layer(f"grads.{name[1:]}")[1], float(by))
+                for name, by in zip(times[::2], times[1::2], strict=True)
+            },
+        )
+
+    return _status(in_own_process(work, job.limits["case_s"]))
+
+
+def _divided(tensor: Tensor, size: int, by: float) -> Tensor:
+    """The tensor with its first bytes, so many of them, divided as float32."""
+    values = array("f", bytes(tensor.data))
+    for i in range(size // values.itemsize):
+        values[i] /= by
+    return Tensor(tensor.dtype, tensor.shape, values.tobytes())
 
 
 def probe_no_targets(job: Job, case: dict[str, Any]) -> dict[str, Any]:
