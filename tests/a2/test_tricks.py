@@ -39,6 +39,8 @@ MORE_THAN_ONE_RESULT = [
     ("matmul_backward", "memset(dweight, 0, sizeof(float) * OC * C);"),
     ("matmul_backward", "if (dbias) { memset(dbias, 0, sizeof(float) * OC); }"),
     ("layernorm_backward", "memset(dweight, 0, sizeof(float) * C);"),
+    ("attention_backward", "memset(datt, 0, sizeof(float) * B * NH * T * T);"),
+    ("attention_backward", "memset(dpreatt, 0, sizeof(float) * B * NH * T * T);"),
     ("residual_backward", "memset(dinp1, 0, sizeof(float) * N);"),
 ]
 

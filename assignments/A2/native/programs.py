@@ -6,6 +6,7 @@ import ctypes
 import math
 import os
 from array import array
+from collections.abc import Iterable
 from typing import Any
 
 from assignments.A2.native.buffers import Fault, GuardedBuffer, Region, marked
@@ -21,6 +22,7 @@ from assignments.A2.native.model import (
 )
 from assignments.A2.native.names import OPERATORS
 from assignments.common.probe_io import (
+    ITEM_SIZE,
     Ending,
     Job,
     Report,
@@ -178,7 +180,8 @@ def probe_adds(job: Job, case: dict[str, Any]) -> dict[str, Any]:
     For an operator that cannot be called alone: in a first pass all buffers are zero, and setting them is as good as
     adding to them. ``holds`` names its results. Of those with layers, the first layer's alone hold something: the pass
     comes to it last, so that nothing else is changed by it. A tensor of ``times`` is then so many times what it was,
-    and is handed back divided by that: what is right of one pass is right of it.
+    and is handed back divided by that: what is right of one pass is right of it. Beside these, what the buffers hold:
+    ``first`` and, in the end, ``again``.
     """
 
     def work(report: Report) -> None:
@@ -191,17 +194,22 @@ def probe_adds(job: Job, case: dict[str, Any]) -> dict[str, Any]:
             ctypes.memmove(address, data, size)
         report.send(stage="gpt2_backward, called again")
         model.backward()
-        found = model.gradients()
-        times = job.options["times"].split()
-        write_tensors(
-            case["out"],
-            {
-                name: _divided(found[name], model.first_layer(f"grads.{name[1:]}")[1], float(by))
-                for name, by in zip(times[::2], times[1::2], strict=True)
-            },
-        )
+        found, times = model.gradients(), job.options["times"].split()
+        tensors = {
+            name: _divided(found[name], model.first_layer(f"grads.{name[1:]}")[1], float(by))
+            for name, by in zip(times[::2], times[1::2], strict=True)
+        }
+        tensors["first"] = _floats(data for _, data in held)
+        tensors["again"] = _floats(ctypes.string_at(*place) for place, _ in held)
+        write_tensors(case["out"], tensors)
 
     return _status(in_own_process(work, job.limits["case_s"]))
+
+
+def _floats(pieces: Iterable[bytes]) -> Tensor:
+    """One tensor of pieces of memory, one behind the other."""
+    data = b"".join(pieces)
+    return Tensor("F32", [len(data) // ITEM_SIZE["F32"]], data)
 
 
 def _divided(tensor: Tensor, size: int, by: float) -> Tensor:
