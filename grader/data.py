@@ -17,6 +17,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's, where PyYAML was built with it
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -36,7 +37,7 @@ def _line_of(node: yaml.Node | None, location: tuple[int | str, ...]) -> int:
 
 
 def _problems(path: Path, text: str, error: ValidationError) -> str:
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    root = yaml.compose(text, Loader=LOADER)  # the same: what one parser takes, the other may refuse
     lines = []
     for problem in error.errors():
         place = ".".join(str(key) for key in problem["loc"])
@@ -52,7 +53,7 @@ def load_yaml(path: Path, model: type[Model]) -> Model:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        content = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        content = yaml.load(text, Loader=LOADER)
         return model.model_validate(content)
     except OSError as error:
         raise InfrastructureError(f"cannot read {path}: {error.strerror}") from error

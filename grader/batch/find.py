@@ -15,6 +15,7 @@ from grader.assignment import load as load_assignment
 from grader.batch import names
 from grader.batch.late import YEARS
 from grader.batch.roster import Roster, key_of
+from grader.data import LOADER
 from grader.errors import UsageError
 from grader.report.batch import Student
 from grader.report.texts import visible
@@ -154,7 +155,7 @@ def _gradescope(root: Path, findings: Findings) -> Iterable[HandedIn]:
     """The folders that Gradescope's metadata names; a group's submission is each member's."""
     try:
         text = (root / GRADESCOPE).read_text(encoding="utf-8")
-        listed = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        listed = yaml.load(text, Loader=LOADER)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
         raise UsageError(f"{root / GRADESCOPE} cannot be read: {error}") from error
     if not isinstance(listed, dict):
