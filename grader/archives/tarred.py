@@ -23,6 +23,7 @@ MOST_AT_ONCE = 16 << 20  # bytes of a member
 MOST_OF_A_HEADER = 1 << 20  # bytes
 MOST_OF_ALL_HEADERS = 64 << 20  # bytes: 20,000 members have three blocks and some each
 MOST_NOTES, MOST_OF_ALL_NOTES = 4_096, 500_000  # lines of a header, and of all; each note is one at least
+MOST_FOR_ALL = 100  # notes that hold for all members that follow: each has them anew; git makes one
 MOST_HEADERS = 40  # reads before one member: a header may stand before a header, and all are held at once
 MOST_WINDOW = 1 << 27  # bytes that unpacking may keep in mind
 PIECE = 1 << 20
@@ -96,7 +97,7 @@ def _members_of_tar(unpacked: tarfile.TarFile, careful: _Careful) -> Archive:
         # What its header noted is not asked for again, and would be kept with all members.
         unpacked.members.clear()  # type: ignore[attr-defined]  # only getmembers() is in its stub
         member.pax_headers = {}
-        if len(unpacked.pax_headers) > MOST_NOTES:  # these hold for all that follow, and each has them anew
+        if len(unpacked.pax_headers) > MOST_FOR_ALL:
             raise BrokenArchiveError("the headers in it are larger than can be right")
         if (total := total + member.size) > MOST_UNPACKED:
             raise BrokenArchiveError(f"it holds more than {MOST_UNPACKED >> 20} MiB")

@@ -403,6 +403,12 @@ def test_headers_of_a_tar_that_would_take_long(
     refused(take(tmp_path / "a.tar", RULES, ours), "larger than can be right")
 
 
+def test_notes_that_hold_for_all_members_are_few(tmp_path: Path, ours: Path) -> None:
+    plain = tarfile.TarInfo("a").tobuf(tarfile.USTAR_FORMAT)
+    (tmp_path / "a.tar").write_bytes(plain + noted(101, 0, tarfile.XGLTYPE) + plain + bytes(1024))
+    refused(take(tmp_path / "a.tar", RULES, ours), "larger than can be right")
+
+
 def test_what_tars_usually_note_of_their_members_does_no_harm(tmp_path: Path, ours: Path) -> None:
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.PAX_FORMAT) as tar:
         tar.pax_headers = {"comment": "0" * 40}
