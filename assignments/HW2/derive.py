@@ -31,7 +31,9 @@ from grader.derive import Derivation, Handed, UnusableError
 PRINTED_WITHIN = 0.006  # an accuracy as it is printed, in hundredths
 NO_MASK = 1e-3  # further from what every mask gives, an output is none of theirs, and says nothing of the share kept
 TYPES = (np.float32, np.float64, np.int32, np.int64)  # what can be right
-MOST_WORK = 1 << 24  # hidden units of all steps' sentences, or weights of all steps: the sizes are the submission's
+# The sizes are the submission's: the hidden units of all steps' sentences, and half of the file's float32 weights. The
+# other half are their derivatives: no honest loop goes beyond.
+MOST_UNITS, MOST_WEIGHTS = 1 << 22, 1 << 23
 SAME = 1e-4  # two losses of one batch are the same, relative to the larger
 
 
@@ -186,7 +188,7 @@ def _steps(handed: Handed, rows: Sequence[NDArray[np.int64]]) -> list[Parameters
         _parameters(handed, {name: value[step] for name, value in all_of_them.items()}) for step in range(len(rows))
     ]
     units = sum(len(row) * p["b1"].size for row, p in zip(rows, found, strict=True))
-    if max(units, all_of_them["w1"].size) > MOST_WORK:
+    if units > MOST_UNITS or all_of_them["w1"].size > MOST_WEIGHTS:
         raise UnusableError("the steps that were handed back are too large to be computed")
     return found
 
