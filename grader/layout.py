@@ -9,6 +9,7 @@ from __future__ import annotations
 import compileall
 import importlib.util
 import shutil
+import sys
 import threading
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,9 +30,13 @@ def compile_drivers(assignment: Assignment) -> None:
 
     In a clone that cannot be written to, they do.
     """
-    for folder in (ROOT / "assignments" / COMMON, *(path for path in assignment.folder.iterdir() if path.is_dir())):
-        if folder.name != "__pycache__":
-            compileall.compile_dir(folder, quiet=2)
+    elsewhere, sys.pycache_prefix = sys.pycache_prefix, None  # beside the sources: they are copied together
+    try:
+        for folder in (ROOT / "assignments" / COMMON, *(path for path in assignment.folder.iterdir() if path.is_dir())):
+            if folder.name != "__pycache__":
+                compileall.compile_dir(folder, quiet=2)
+    finally:
+        sys.pycache_prefix = elsewhere
 
 
 @dataclass
@@ -71,15 +76,17 @@ class Layout:
             return []
         folder = self.work / "packages"
         folder.mkdir()
-        found = [self.seen(path) for name in self.assignment.submission.packages for path in _package(name)]
+        found = [path for name in self.assignment.submission.packages for path in _package(name)]
         for path in found:
-            (folder / path.name).symlink_to(path)
-        return [folder, *found]
+            (folder / path.name).symlink_to(self.seen(path))
+        return [folder, *map(self.seen, found)]
 
     def seen(self, path: Path) -> Path:
         """Where the boxes see what lies at ``path``: there or, where they cannot reach it, in a copy."""
-        if path.is_relative_to(self.work) or self.sandbox.reaches(path):
+        if path.is_relative_to(self.work):
             return path
+        if self.sandbox.reaches(path):
+            return path.resolve()  # the way there, through links, may lead through folders that are closed
         with self._lock:
             if path not in self._copies:
                 self._copies[path] = self._copied(path)

@@ -131,13 +131,9 @@ def _take(name: str, here: int) -> None:
     try:
         mode = os.fstat(descriptor).st_mode
         place = f"/proc/self/fd/{descriptor}"
-        if stat.S_ISDIR(mode) or stat.S_ISREG(mode):
+        if not stat.S_ISLNK(mode):  # pipes and sockets too: one that nobody may read keeps the next box from all of it
             os.chown(place, os.geteuid(), -1)
             os.chmod(place, 0o755 if stat.S_ISDIR(mode) or mode & stat.S_IXUSR else 0o644)
-        elif not stat.S_ISLNK(
-            mode
-        ):  # a pipe or socket: nobody's to read, and the next box would be kept from all of it
-            os.unlink(name, dir_fd=here)
     finally:
         os.close(descriptor)
 

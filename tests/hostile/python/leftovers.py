@@ -17,7 +17,10 @@ def tg_leave():
             continue
     from _posixshmem import shm_open
 
-    shm_open("/@MARK@", tg_os.O_CREAT | tg_os.O_RDWR, 0o600)
+    try:
+        shm_open("/@MARK@", tg_os.O_CREAT | tg_os.O_RDWR, 0o600)
+    except OSError:  # there are walls that leave none to be made
+        pass
     tg_subprocess.Popen([tg_sys.executable, "-I", "-S", "-c", TG_DEAF], start_new_session=True)
     tg_threading.Thread(target=tg_time.sleep, args=(600,), daemon=False).start()
     if tg_os.fork() == 0:
