@@ -7,6 +7,8 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -61,6 +63,15 @@ class Bench:
     def _graded(self, assignment: str, path: Path, options: list[str], place: Place) -> Graded:
         cwd = self.folder / "cwd"
         return graded(assignment, path, *options, place=place, cwd=cwd, environment=self.environment)
+
+
+@pytest.fixture
+def open_path() -> Iterator[Path]:
+    """A folder that boxes of other users can come to; pytest's own are closed."""
+    folder = Path(tempfile.mkdtemp(prefix="hostile-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def assert_as_it_was(bench: Bench, submissions: list[Submission], sandbox: str, port: int, *honest: str) -> None:
@@ -131,20 +142,20 @@ def test_a_few_leave_the_machine_as_it_was(tmp_path: Path, listener: socket.sock
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "user"])
-def test_many_leave_the_machine_as_it_was(sandbox: str, tmp_path: Path, listener: socket.socket) -> None:
+def test_many_leave_the_machine_as_it_was(sandbox: str, open_path: Path, listener: socket.socket) -> None:
     if (reason := usable(sandbox)) is not None:
         pytest.skip(reason)
     submissions = spread(MANY, SUBMISSIONS)
     assert len({submission.id for submission in submissions}) == MANY
-    assert_as_it_was(Bench(tmp_path), submissions, sandbox, listener.getsockname()[1])
+    assert_as_it_was(Bench(open_path), submissions, sandbox, listener.getsockname()[1])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sandbox", ["bubblewrap", "user"])
-def test_one_batch_of_many_leaves_the_machine_as_it_was(sandbox: str, tmp_path: Path, listener: socket.socket) -> None:
+def test_one_batch_of_many_leaves_the_machine_as_it_was(sandbox: str, open_path: Path, listener: socket.socket) -> None:
     if (reason := usable(sandbox)) is not None:
         pytest.skip(reason)
-    bench, port = Bench(tmp_path), listener.getsockname()[1]
+    bench, port = Bench(open_path), listener.getsockname()[1]
     submissions = [s for s in SUBMISSIONS if sandbox not in s.attack.open_to]
     classes = {name: spread(MANY // 2, [s for s in submissions if s.assignment == name]) for name in ("A2", "HW2")}
     with taking_in_orphans():
