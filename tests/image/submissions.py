@@ -54,7 +54,7 @@ def hw2(folder: Path, wrong: int) -> list[str]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes((base / "HW2" / file).read_bytes())
     for one in spread(load(python.HERE / "mistakes.yaml", python.Mistake), wrong):
-        one.write(folder / one.name, python.SOLVED)
+        one.write(folder, python.SOLVED)
     return sorted(path.name for path in folder.iterdir())
 
 

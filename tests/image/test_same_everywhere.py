@@ -68,7 +68,8 @@ def from_the_clone(assignment: str, folder: Path, out: Path) -> str:
 
 def from_a_ci_job(assignment: str, folder: Path, student: Path, grader: Path, out: Path) -> str:
     """As a push to a student's repository is graded."""
-    shutil.copytree(folder, student / assignment, dirs_exist_ok=True)
+    shutil.rmtree(student / assignment, ignore_errors=True)  # what was pushed before
+    shutil.copytree(folder, student / assignment)
     commit(student)
     options = f"{HOW[assignment]} --audience=staff"
     job = pushed(student, grader, out, NOTHING, assignment, options=options)
